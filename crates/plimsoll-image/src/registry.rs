@@ -4,18 +4,19 @@
 //! authority (`challenge.rs`), once the registry asks for it.
 
 mod challenge;
+pub mod proxies;
 
 use std::{error::Error, io::ErrorKind, path::PathBuf, sync::Arc, time::Duration};
 
 use serde_json::Value;
 use thiserror::Error;
 use ureq::{
-    Agent, Body, Timeout,
-    http::{HeaderMap, Method, Request, Response, StatusCode, Uri, header},
+    Agent, AsSendBody, Body, Proxy, Timeout,
+    http::{self, HeaderMap, Method, Request, Response, StatusCode, Uri, header},
     tls::{Certificate, PemItem, RootCerts, TlsConfig, parse_pem},
 };
 
-use self::challenge::Challenge;
+use self::{challenge::Challenge, proxies::Proxies};
 use crate::{
     credentials::{self, Credentials, CredentialsError},
     image::{Blob, Image, MANIFEST},
@@ -39,6 +40,8 @@ pub struct Access {
     pub certificates: Option<Vec<u8>>,
     /// Where credentials may be, the first one first.
     pub credentials: Vec<PathBuf>,
+    /// Proxies on the way.
+    pub proxies: Proxies,
 }
 
 /// What has been pushed.
@@ -86,6 +89,9 @@ pub enum PushError {
     /// Nobody knows who pushes.
     #[error(transparent)]
     Credentials(#[from] CredentialsError),
+    /// A proxy is named that cannot be used.
+    #[error("{0}")]
+    Proxy(String),
     /// What should be certificates is none.
     #[error("the file of --ca has no certificate: it has to have PEM, which begins with -----BEGIN CERTIFICATE-----")]
     Certificates,
@@ -146,8 +152,10 @@ impl<'a> Registry<'a> {
             .root_certs(roots)
             .unversioned_rustls_crypto_provider(Arc::new(rustls::crypto::ring::default_provider()))
             .build();
-        let mut config = Agent::config_builder()
+        let config = Agent::config_builder()
             .tls_config(tls)
+            // Each address may have another one, or none.
+            .proxy(None)
             // Where an answer would send us on is looked at here: credentials are for the registry alone.
             .max_redirects(0)
             .http_status_as_error(false)
@@ -157,9 +165,6 @@ impl<'a> Registry<'a> {
             // begun a second time to find out. There are few requests.
             .max_idle_connections(0)
             .user_agent(concat!("plimsoll/", env!("CARGO_PKG_VERSION")));
-        if reference.is_local() {
-            config = config.proxy(None);
-        }
         let agent = config.build().into();
         Ok(Self { reference, access, agent, origin, authorization: None, is_somebody: false })
     }
@@ -265,9 +270,10 @@ impl<'a> Registry<'a> {
         if let Some(authorization) = self.authorization.as_ref().filter(|_| self.is_ours(url)) {
             request = request.header(header::AUTHORIZATION, authorization);
         }
+        let proxy = self.proxy(url)?;
         let answer = match body {
-            Some(body) => request.body(body).map_err(ureq::Error::from).and_then(|request| self.agent.run(request)),
-            None => request.body(()).map_err(ureq::Error::from).and_then(|request| self.agent.run(request)),
+            Some(body) => self.run(request.body(body), proxy.clone()),
+            None => self.run(request.body(()), proxy.clone()),
         };
         answer.map_err(|error| match body {
             Some(body) if !body.is_empty() && is_broken_off(&error) => {
@@ -275,8 +281,16 @@ impl<'a> Registry<'a> {
                 let bytes = body.len();
                 self.refused(doing, format!("it broke off while {bytes} bytes were being sent ({reason}){IS_LIMITED}"))
             }
-            _ => self.unreachable(url, &error),
+            _ => self.unreachable(url, proxy.as_ref(), &error),
         })
+    }
+
+    fn run<B: AsSendBody>(
+        &self,
+        request: Result<Request<B>, http::Error>,
+        proxy: Option<Proxy>,
+    ) -> Result<Response<Body>, ureq::Error> {
+        self.agent.run(self.agent.configure_request(request?).proxy(proxy).build())
     }
 
     /// Finds out who this is, in the way that the registry asks for.
@@ -315,20 +329,22 @@ impl<'a> Registry<'a> {
         }
         let scope = format!("repository:{}:pull,push", self.reference.repository);
         let mut form = vec![("service", service), ("scope", &scope), ("client_id", "plimsoll")];
+        let proxy = self.proxy(realm)?;
+        let through = proxy.clone();
         let answer = match known {
             Some(Credentials::IdentityToken(token)) => {
                 form.extend([("grant_type", "refresh_token"), ("refresh_token", token)]);
-                self.agent.post(realm).send_form(form)
+                self.agent.post(realm).config().proxy(through).build().send_form(form)
             }
             known => {
-                let mut ask = self.agent.get(realm).query_pairs(form);
+                let mut ask = self.agent.get(realm).query_pairs(form).config().proxy(through).build();
                 if let Some(Credentials::Password(user, secret)) = known {
                     ask = ask.header(header::AUTHORIZATION, challenge::basic(user, secret));
                 }
                 ask.call()
             }
         };
-        let answer = answer.map_err(|error| self.unreachable(realm, &error))?;
+        let answer = answer.map_err(|error| self.unreachable(realm, proxy.as_ref(), &error))?;
         let answer = self.done(&doing, answer)?;
         let answer: Value = serde_json::from_str(&content(answer)).unwrap_or_default();
         let token = ["token", "access_token"].into_iter().find_map(|field| answer[field].as_str());
@@ -382,13 +398,19 @@ impl<'a> Registry<'a> {
         PushError::Unauthorized { image: self.reference.to_string(), registry, who, said, advice }
     }
 
-    fn unreachable(&self, url: &str, error: &ureq::Error) -> PushError {
+    fn proxy(&self, url: &str) -> Result<Option<Proxy>, PushError> {
+        self.access.proxies.to(url).map_err(PushError::Proxy)
+    }
+
+    fn unreachable(&self, url: &str, proxy: Option<&Proxy>, error: &ureq::Error) -> PushError {
         let is_plain = url.starts_with("http:");
         let host = url.parse::<Uri>().ok().and_then(|uri| uri.authority().map(ToString::to_string));
-        PushError::Unreachable {
-            registry: host.unwrap_or_else(|| self.origin.clone()),
-            reason: reason(error, is_plain),
+        let mut registry = host.unwrap_or_else(|| self.origin.clone());
+        if let Some(proxy) = proxy {
+            // Not as it is written: that may have a password.
+            registry = format!("{registry}, asked through the proxy {}:{},", proxy.host(), proxy.port());
         }
+        PushError::Unreachable { registry, reason: reason(error, is_plain) }
     }
 }
 
@@ -474,95 +496,4 @@ fn said(content: &str) -> String {
 }
 
 #[cfg(test)]
-mod tests {
-    use std::{
-        io::{Read as _, Write as _},
-        net::TcpListener,
-        thread,
-    };
-
-    use super::*;
-
-    #[test]
-    fn an_upload_that_breaks_off_is_told_as_one_and_so_is_one_that_is_too_long() {
-        for (is_read, words) in [(false, "broke off while 67108864 bytes were being sent"), (true, "status 413")] {
-            let listener = TcpListener::bind("127.0.0.1:0").unwrap();
-            let address = listener.local_addr().unwrap();
-            let server = thread::spawn(move || {
-                for stream in listener.incoming() {
-                    let mut stream = stream.unwrap();
-                    let mut head = Vec::new();
-                    while !head.ends_with(b"\r\n\r\n") {
-                        let mut byte = [0];
-                        stream.read_exact(&mut byte).unwrap();
-                        head.extend(byte);
-                    }
-                    let answer = match head[0] {
-                        b'H' => "404 Not Found\r\n",
-                        b'P' if head[1] == b'O' => "202 Accepted\r\nLocation: /upload\r\nContent-Length: 0\r\n",
-                        _ => "413 Payload Too Large\r\nContent-Length: 0\r\n",
-                    };
-                    if is_read && head.starts_with(b"PUT") {
-                        std::io::copy(&mut (&stream).take(64 << 20), &mut std::io::sink()).unwrap();
-                    }
-                    // Who sends more than is read has gone by then.
-                    let _ = write!(stream, "HTTP/1.1 {answer}Connection: close\r\n\r\n");
-                    if head.starts_with(b"PUT") {
-                        return;
-                    }
-                }
-            });
-            let reference: Reference = format!("{address}/plimsoll:1").parse().unwrap();
-            let access = Access { plain_http: true, certificates: None, credentials: Vec::new() };
-            let layer = Blob { media_type: "", digest: "sha256:0".to_owned(), bytes: vec![0; 64 << 20] };
-            let error = Registry::of(&reference, &access).unwrap().upload(&layer).unwrap_err().to_string();
-            server.join().unwrap();
-            assert!(error.contains(words) && error.contains("a proxy before the registry may limit"), "{error}");
-        }
-    }
-
-    #[test]
-    fn an_upload_goes_where_the_answer_says() {
-        let (origin, asked) = ("https://r:5000", "https://r:5000/v2/a/b/blobs/uploads/");
-        let to = |place| resolved(origin, asked, place);
-        assert_eq!(to("/v2/a/b/blobs/uploads/7?s=1").unwrap(), "https://r:5000/v2/a/b/blobs/uploads/7?s=1");
-        assert_eq!(to("7?s=1").unwrap(), "https://r:5000/v2/a/b/blobs/uploads/7?s=1");
-        assert_eq!(to("//other/7").unwrap(), "https://other/7");
-        assert_eq!(to("http://other:1/7").unwrap(), "http://other:1/7");
-        for nowhere in ["", "ftp://other/7", "../7", "https://", "a b"] {
-            assert_eq!(to(nowhere), None, "{nowhere}");
-        }
-    }
-
-    #[test]
-    fn an_address_of_the_registry_is_known_however_it_is_written() {
-        for (name, plain_http, ours, others) in [
-            ("127.0.0.1:80/x:1", true, "http://127.0.0.1/v2/x", "http://127.0.0.1:5000/v2/x"),
-            (
-                "registry.example.org/x:1",
-                false,
-                "https://Registry.Example.org:443/v2",
-                "http://registry.example.org/v2",
-            ),
-            (
-                "registry.example.org:443/x:1",
-                false,
-                "https://registry.example.org",
-                "https://registry.example.org.evil/",
-            ),
-            ("r.example:5000/x:1", false, "https://r.example:5000?a=b", "https://r.example:5000@evil.example/v2"),
-        ] {
-            let reference: Reference = name.parse().unwrap();
-            let access = Access { plain_http, certificates: None, credentials: Vec::new() };
-            let registry = Registry::of(&reference, &access).unwrap();
-            assert!(registry.is_ours(ours) && !registry.is_ours(others), "{name}: {ours}, {others}");
-        }
-    }
-
-    #[test]
-    fn what_registries_say_is_told_and_what_others_answer_is_not() {
-        let errors = r#"{"errors":[{"code":"DENIED","message":"not yours"},{"code":"UNKNOWN"}]}"#;
-        assert_eq!(said(errors), " (not yours; UNKNOWN)");
-        assert_eq!(said("<html>"), "");
-    }
-}
+mod tests;

@@ -3,6 +3,7 @@
 use std::{ffi::OsString, path::PathBuf};
 
 use plimsoll_history::location;
+use plimsoll_image::registry::proxies::Proxies;
 use plimsoll_run::run::Surroundings;
 
 /// Where state belongs, when not below the home directory (XDG base directories).
@@ -41,6 +42,12 @@ pub const REGISTRY_AUTH_FILE: &str = "REGISTRY_AUTH_FILE";
 pub const DOCKER_CONFIG: &str = "DOCKER_CONFIG";
 /// Where what lasts as long as a session belongs (XDG base directories).
 pub const XDG_RUNTIME_DIR: &str = "XDG_RUNTIME_DIR";
+/// The proxy for what speaks HTTPS: the first that is set counts.
+const HTTPS_PROXY: [&str; 2] = ["HTTPS_PROXY", "https_proxy"];
+/// The proxy for what speaks plain HTTP.
+const HTTP_PROXY: [&str; 2] = ["HTTP_PROXY", "http_proxy"];
+/// Who is asked without a proxy.
+const NO_PROXY: [&str; 2] = ["NO_PROXY", "no_proxy"];
 /// The plan, in a pod that `plimsoll kubernetes run` made.
 pub const PLIMSOLL_PLAN: &str = plimsoll_kubernetes::manifests::PLAN_VARIABLE;
 
@@ -137,6 +144,12 @@ pub fn registry_credentials() -> Vec<PathBuf> {
     .into_iter()
     .flatten()
     .collect()
+}
+
+/// Proxies on the way to registries.
+pub fn proxies() -> Proxies {
+    let first = |names: [&str; 2]| names.into_iter().find_map(get).map(|value| value.to_string_lossy().into_owned());
+    Proxies { https: first(HTTPS_PROXY), http: first(HTTP_PROXY), none: first(NO_PROXY).unwrap_or_default() }
 }
 
 /// Directory of plimsoll's state, when there is a place for it.

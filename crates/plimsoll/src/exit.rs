@@ -193,7 +193,7 @@ impl Exit {
             }
             if let Some(error) = cause.downcast_ref::<PushError>() {
                 return match error {
-                    PushError::Credentials(_) | PushError::Certificates => Self::Usage,
+                    PushError::Credentials(_) | PushError::Proxy(_) | PushError::Certificates => Self::Usage,
                     PushError::Unreachable { .. } | PushError::Unauthorized { .. } | PushError::Refused { .. } => {
                         Self::Cluster
                     }

@@ -81,6 +81,7 @@ fn push(arguments: &ImagePushArguments, printer: Printer) -> anyhow::Result<Stri
         plain_http: arguments.plain_http,
         certificates: arguments.ca.as_ref().map(certificates).transpose()?,
         credentials: environment_variables::registry_credentials(),
+        proxies: environment_variables::proxies(),
     };
     let image = build(&arguments.program)?;
     let (name, size_bytes) = (arguments.name.to_string(), image.size_bytes());
