@@ -73,7 +73,8 @@ pub(super) fn find(passage: &Passage<'_>) -> (Vec<FoundResult>, Vec<Missing>) {
                 cost += looked_at;
                 let Some((report, lines, looked_at)) = read_marked(passage, first, counter.line_of(sign)) else {
                     if torn.len() < MISSING_MAX {
-                        torn.push(Missing::torn(first, &why));
+                        let is_cut = why.is_eof() && text.len() - start > OBJECT_MAX;
+                        torn.push(if is_cut { Missing::too_long(first) } else { Missing::torn(first, &why) });
                     }
                     continue;
                 };
@@ -115,6 +116,13 @@ pub(super) fn find_sign(text: &str) -> Option<usize> {
 }
 
 impl Missing {
+    /// A report that begins in a line, from 0.
+    fn too_long(first: usize) -> Self {
+        let (line, mib) = (first + 1, OBJECT_MAX >> 20);
+        let text = format!("fio's JSON that begins in line {line} is longer than the {mib} MiB that are read");
+        Self { line, text, remedy: "--output-format=json without a plus leaves the buckets of latencies out" }
+    }
+
     /// A report that begins in a line, from 0.
     fn torn(first: usize, why: &serde_json::Error) -> Self {
         let line = first + 1;

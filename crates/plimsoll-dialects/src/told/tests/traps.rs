@@ -396,6 +396,13 @@ fn a_report_that_is_torn_is_named() {
 }
 
 #[test]
+fn a_report_that_is_too_long_is_not_torn() {
+    let long = JSON.replace("\"jobs\"", &format!("{}\"jobs\"", " ".repeat(16 << 20)));
+    let hint = hint(&long).unwrap();
+    assert!(hint.starts_with("fio's JSON that begins in line 1 is longer than the 16 MiB that are read; "), "{hint}");
+}
+
+#[test]
 fn a_job_that_only_trimmed_is_named() {
     let [report, trims] = ["reads", "trims"].map(|name| JSON.replace("NAME", name));
     let job = |report: &str| report[report.find("{ \"jobname").unwrap()..report.rfind(']').unwrap()].trim().to_owned();
