@@ -77,8 +77,8 @@ pub(crate) fn of(
         return of_told(cells, metric);
     }
     let pieces = cells.map(piece);
-    // What happens on the machine drops out of turns, also where the last of a pass is the first of the next one. Phases
-    // are one after another.
+    // What happens on the machine drops out of turns, also where the last of a pass is the first of the next one.
+    // Phases are one after another.
     if in_one_run
         && cells[0].phase == cells[1].phase
         && cells.into_iter().all(takes_turns)

@@ -298,7 +298,7 @@ fn notes(comparison: &Comparison, with_detectable: bool) -> Vec<String> {
     let is_latency = |metric: Metric| metric.is_latency() && metric != Metric::Elapsed;
     if metrics().any(|metric| is_latency(metric.metric) && metric.compared.is_some()) {
         let text = "a latency is that of all operations together; its ratio is a geometric mean over visits, or over \
-                    the seconds of a cell in one piece";
+                    seconds";
         notes.push(text.to_owned());
     }
     if metrics().any(|metric| metric.reference_is_at_least || metric.is_at_least) {

@@ -57,7 +57,7 @@ fn a_comparison_fits_a_hundred_columns() {
     note: what changed from one run to the other counts as a difference; targets of one run are measured
           side by side
     note: a latency is that of all operations together; its ratio is a geometric mean over visits, or
-          over the seconds of a cell in one piece
+          over seconds
     note: seen from = a difference of this size is found four times in five
     note: no claim = some visits had too few operations (2)
 
@@ -104,8 +104,8 @@ fn sixty_columns_hold_every_ratio_with_its_interval() {
           difference; targets of one run are measured side by
           side
     note: a latency is that of all operations together; its
-          ratio is a geometric mean over visits, or over the
-          seconds of a cell in one piece
+          ratio is a geometric mean over visits, or over
+          seconds
     note: no claim = some visits had too few operations (2)
 
     FAILED      p50>+10%
@@ -208,7 +208,7 @@ fn markdown_holds_all_columns() {
     | latency-write (B burst) | p99.9 | 7.39 ms | 8.86 ms | - | - | no claim |
 
     - what changed from one run to the other counts as a difference; targets of one run are measured side by side
-    - a latency is that of all operations together; its ratio is a geometric mean over visits, or over the seconds of a cell in one piece
+    - a latency is that of all operations together; its ratio is a geometric mean over visits, or over seconds
     - seen from = a difference of this size is found four times in five
     - no claim = some visits had too few operations (2)
 
