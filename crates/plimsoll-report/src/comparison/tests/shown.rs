@@ -104,8 +104,7 @@ fn sixty_columns_hold_every_ratio_with_its_interval() {
           difference; targets of one run are measured side by
           side
     note: a latency is that of all operations together; its
-          ratio is a geometric mean over visits, or over
-          seconds
+          ratio is a geometric mean over visits, or over seconds
     note: no claim = some visits had too few operations (2)
 
     FAILED      p50>+10%
