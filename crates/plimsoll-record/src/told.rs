@@ -168,6 +168,9 @@ pub struct Transfers {
     /// Both together, where they are told together.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub total: Option<Direction>,
+    /// Syncs, as `fdatasync` after a write.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub sync: Option<Direction>,
 }
 
 /// What one direction did.
@@ -335,7 +338,8 @@ impl Transfers {
             Operation::Read => self.read.as_ref(),
             Operation::Write => self.write.as_ref(),
             Operation::All => self.total.as_ref(),
-            Operation::Sync | Operation::Phase(_) => None,
+            Operation::Sync => self.sync.as_ref(),
+            Operation::Phase(_) => None,
         }?;
         Some(Figures {
             operations: direction.operations,

@@ -87,7 +87,8 @@ fn figures(cell: &Cell, told: &Told) -> String {
             Operation::Read => "read ",
             Operation::Write => "write ",
             Operation::All if matches!(told.measured, Measured::Files(_)) => "both ",
-            Operation::Sync | Operation::All | Operation::Phase(_) => "",
+            Operation::Sync => "sync ",
+            Operation::All | Operation::Phase(_) => "",
         };
         Some(format!("{word}{}", rates(told, &cell.figures(operation)?)))
     });

@@ -69,7 +69,12 @@ pub(crate) fn operations(cell: &Cell) -> Vec<(Operation, &'static str)> {
 
 /// The directions that another program told.
 fn told_operations(told: &Told) -> Vec<(Operation, &'static str)> {
-    let words = [(Operation::Read, "read"), (Operation::Write, "write"), (Operation::All, told.whole())];
+    let words = [
+        (Operation::Read, "read"),
+        (Operation::Write, "write"),
+        (Operation::Sync, "sync"),
+        (Operation::All, told.whole()),
+    ];
     let is_shown = |operation: Operation| operation != Operation::All || !told.is_told_apart();
     let shown = words.into_iter().filter(|(operation, _)| is_shown(*operation) && told.figures(*operation).is_some());
     shown.collect()

@@ -18,7 +18,7 @@ const MAX: f64 = 1e18;
 pub(super) fn check(result: &mut FoundResult) {
     let source = result.told.source;
     if let Measured::Transfers(transfers) = &mut result.told.measured {
-        let directions = [&mut transfers.read, &mut transfers.write, &mut transfers.total];
+        let directions = [&mut transfers.read, &mut transfers.write, &mut transfers.total, &mut transfers.sync];
         directions.into_iter().flatten().for_each(keep_numbers);
         drop_what_did_nothing(transfers);
         result.findings.extend(disagreements(transfers, source));
@@ -57,7 +57,8 @@ fn drop_what_did_nothing(transfers: &mut Transfers) {
 
 fn disagreements(transfers: &Transfers, source: Source) -> Vec<Finding> {
     let mut findings = Vec::new();
-    for (name, direction) in [("reads", &transfers.read), ("writes", &transfers.write), ("", &transfers.total)] {
+    let reads_and_writes = [("reads", &transfers.read), ("writes", &transfers.write), ("", &transfers.total)];
+    for (name, direction) in reads_and_writes.into_iter().chain([("syncs", &transfers.sync)]) {
         let Some(direction) = direction else { continue };
         latencies(name, direction, &mut findings);
         // Readers of fio know the time of each direction.

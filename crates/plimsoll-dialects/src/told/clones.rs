@@ -24,6 +24,7 @@ fn is_clone(first: &FoundResult, next: &FoundResult) -> bool {
         read: None,
         write: None,
         total: None,
+        sync: None,
         elapsed_ns: None,
         errors: None,
         ..transfers.clone()
@@ -52,6 +53,7 @@ fn one(mut clones: Vec<FoundResult>) -> FoundResult {
         read: directions(|transfers| &transfers.read),
         write: directions(|transfers| &transfers.write),
         total: directions(|transfers| &transfers.total),
+        sync: directions(|transfers| &transfers.sync),
         ..each[0].clone()
     };
     let last = clones.iter().map(|clone| clone.told.lines.1).max().unwrap_or_default();

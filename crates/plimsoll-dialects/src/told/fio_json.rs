@@ -290,16 +290,13 @@ fn job_result(
     if asked.is_uneven {
         findings.push(doubt(DIFFERENT_TIMES));
     }
-    // Of `fdatasync` fio counts no operations, but latencies.
-    if job["sync"]["lat_ns"]["mean"].as_f64().is_some_and(|mean| mean > 0.0) {
-        findings.push(note("it tells how long syncs took as well, which is not read"));
-    }
     // Jobs that have a file of their own each touch so much more.
     let files = if asked.option(&["filename"]).is_some() { 1 } else { asked.clones().unwrap_or(1) };
     let working_set = asked.of_all(&["size", "filesize"]).and_then(size).and_then(|bytes| bytes.checked_mul(files));
     let pace = |name| asked.option(&[name]).filter(|value| *value != "0").map(|value| format!("{name}={value}"));
     let read_percent = asked.of_all(&["rwmixread"]).and_then(|percent| percent.parse().ok());
     findings.dedup();
+    let elapsed_ns = runtime_ms(job).and_then(|ms| ms.checked_mul(1_000_000));
     let measured = Measured::Transfers(Box::new(Transfers {
         pattern: asked.of_all(&["rw", "readwrite"]).map(str::to_owned),
         read_percent: read_percent.filter(|percent| *percent <= 100),
@@ -309,12 +306,13 @@ fn job_result(
         working_set_bytes: working_set,
         is_direct: asked.option(&["direct"]).map(|direct| direct == "1"),
         pace: ["rate", "rate_iops", "thinktime"].into_iter().find_map(pace),
-        elapsed_ns: runtime_ms(job).and_then(|ms| ms.checked_mul(1_000_000)),
+        elapsed_ns,
         read,
         write,
         engine: asked.option(&["ioengine"]).map(str::to_owned),
         errors: job["total_err"].as_u64().filter(|errors| *errors > 0),
         total,
+        sync: syncs(&job["sync"], elapsed_ns),
     }));
     let found = result(passage, Source::FioJson, lines.clone(), measured, findings);
     Some(FoundResult {
@@ -379,6 +377,17 @@ fn direction(of: &Value, findings: &mut Vec<Finding>) -> Option<Direction> {
         percentiles,
         threads: Vec::new(),
     })
+}
+
+/// What is told of syncs. Of `fdatasync` fio counts no operations, but latencies.
+fn syncs(of: &Value, elapsed_ns: Option<u64>) -> Option<Direction> {
+    let (latency_mean_ns, latency_stddev_ns, percentiles) = latencies(of);
+    latency_mean_ns?;
+    let counts = [&of["lat_ns"]["N"], &of["total_ios"]];
+    let operations = counts.into_iter().find_map(|count| count.as_u64().filter(|count| *count > 0));
+    let per_second = |count: u64| Some(count as f64 * 1e9 / elapsed_ns.filter(|ns| *ns > 0)? as f64);
+    let iops = operations.and_then(per_second);
+    Some(Direction { operations, iops, latency_mean_ns, latency_stddev_ns, percentiles, ..Direction::default() })
 }
 
 fn positive(value: &Value) -> Option<f64> {

@@ -140,7 +140,7 @@ fn cell(result: FoundResult, target: Option<&str>, file: &str) -> Cell {
 /// That percentiles were told which so few operations do not support.
 fn unsupported(told: &Told) -> Option<Finding> {
     let transfers = told.transfers()?;
-    let directions = [&transfers.read, &transfers.write, &transfers.total].into_iter().flatten();
+    let directions = [&transfers.read, &transfers.write, &transfers.total, &transfers.sync].into_iter().flatten();
     let first = directions.filter_map(|direction| Some((direction.first_unsupported()?, direction.operations?)));
     let (percentile, operations) = first.min_by(|one, other| one.0.percent.total_cmp(&other.0.percent))?;
     let text = format!(

@@ -287,7 +287,8 @@ fn told_direction(cell: &Cell, operation: Operation) -> Option<&ToldDirection> {
         Operation::Read => transfers.read.as_ref(),
         Operation::Write => transfers.write.as_ref(),
         Operation::All => transfers.total.as_ref(),
-        Operation::Sync | Operation::Phase(_) => None,
+        Operation::Sync => transfers.sync.as_ref(),
+        Operation::Phase(_) => None,
     }
 }
 

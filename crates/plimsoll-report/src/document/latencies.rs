@@ -62,6 +62,7 @@ fn told(operation: &str, cell: &Cell, figures: &Figures<'_>) -> LatencyCurve {
         Measured::Transfers(transfers) => match operation {
             "read" => transfers.read.as_ref(),
             "write" => transfers.write.as_ref(),
+            "sync" => transfers.sync.as_ref(),
             _ => transfers.total.as_ref(),
         },
         _ => None,

@@ -161,6 +161,21 @@ fn explain_answers_for_what_others_measured() {
 }
 
 #[test]
+fn syncs_that_others_timed_can_be_needed() {
+    let place = Place::new();
+    let text = "job: (groupid=0, jobs=1): err= 0: pid=1: Thu Oct 1 09:00:00 2026\n  write: IOPS=500, BW=1123KiB/s \
+                (1150kB/s)(21.0MiB/20000msec)\n    clat (usec): min=2, max=900, avg=53.50, stdev=16.25\n  \
+                fsync/fdatasync/sync_file_range:\n    sync (usec): min=400, max=57000, avg=1924.25, stdev=1354.50\n    \
+                sync percentiles (usec):\n     |  50.00th=[  537], 99.00th=[ 12345]\n";
+    fs::write(place.path("etcd.txt"), text).unwrap();
+    let answer = line(&place.run("explain ROOT/etcd.txt --need sync_latency_p99=10ms,sync_latency_p50=1ms").stdout);
+    assert!(answer.contains("sync_latency_p99=10ms not met, but as fio tells"), "{answer}");
+    assert!(answer.contains("12.3 ms of syncs (job)") && answer.contains("537 us of syncs (job)"), "{answer}");
+    let shown = place.run("import etcd.txt").stdout;
+    assert!(shown.contains("sync 1.92 ms on average"), "{shown}");
+}
+
+#[test]
 fn syncs_have_a_latency_that_can_be_needed() {
     let place = Place::new();
     let answer = |need: &str| {

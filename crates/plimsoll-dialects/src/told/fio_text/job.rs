@@ -66,7 +66,7 @@ struct Body<'a> {
     counts: Option<&'a str>,
     last: usize,
     is_fio_2: bool,
-    has_syncs: bool,
+    syncs: Latencies,
 }
 
 /// Reads the report of a job that begins in a line; its last line.
@@ -81,7 +81,7 @@ pub(super) fn find(passage: &Passage<'_>, first: usize, loads: &Loads<'_>) -> Op
     if error != 0 {
         findings.push(doubt(format!("the job ended with error {error}")));
     }
-    let Body { parts, counts, last, is_fio_2, has_syncs } = body(passage, first);
+    let Body { parts, counts, last, is_fio_2, syncs } = body(passage, first);
     let counts: Vec<Option<u64>> = counts.map_or_else(Vec::new, |counts| {
         let counts = counts.split([',', ' ', '/']);
         counts.map(|count| count.trim_start_matches(['r', 'w', '=']).parse().ok()).collect()
@@ -113,12 +113,18 @@ pub(super) fn find(passage: &Passage<'_>, first: usize, loads: &Loads<'_>) -> Op
     if transfers.read.is_none() && transfers.write.is_none() && transfers.total.is_none() {
         return None;
     }
+    if syncs.mean_ns.is_some() {
+        // Of `fdatasync` fio counts none.
+        let operations = count(3).filter(|count| *count > 0);
+        let elapsed_ns = transfers.elapsed_ns.filter(|ns| *ns > 0);
+        let iops = operations.zip(elapsed_ns).map(|(count, ns)| count as f64 * 1e9 / ns as f64);
+        let mut direction = Direction { operations, iops, ..Direction::default() };
+        syncs.tell(&mut direction);
+        transfers.sync = Some(direction);
+    }
     findings.dedup();
     if is_fio_2 {
         findings.push(note(FIO_2_UNITS));
-    }
-    if has_syncs {
-        findings.push(note("latencies of syncs are told too, and are not read"));
     }
     // The date is that of the end.
     let end = rest.split_once("pid=").and_then(|(_, rest)| moment(rest.split_once(": ")?.1, "%a %b %d %H:%M:%S %Y"));
@@ -138,7 +144,8 @@ pub(super) fn find(passage: &Passage<'_>, first: usize, loads: &Loads<'_>) -> Op
 }
 
 fn body<'a>(passage: &Passage<'a>, first: usize) -> Body<'a> {
-    let mut body = Body { parts: Vec::new(), counts: None, last: first, is_fio_2: false, has_syncs: false };
+    let syncs = Latencies::default();
+    let mut body = Body { parts: Vec::new(), counts: None, last: first, is_fio_2: false, syncs };
     let mut current: Option<Part<'_>> = None;
     let mut index = first + 1;
     while index < passage.lines.len() && index < first + LINES_MAX {
@@ -154,21 +161,25 @@ fn body<'a>(passage: &Passage<'a>, first: usize) -> Body<'a> {
         } else if line.contains(": IOPS=") {
             // Of a direction that has no rate, as fio 3.33 tells of reads and writes as one, latencies are nobody's.
             body.parts.extend(current.take());
-        } else if let Some(Part { completion, whole, .. }) = &mut current {
-            let of_completion = text.strip_prefix('c').filter(|text| text.starts_with("lat "));
-            let (text, latencies) = of_completion.map_or((text, whole), |text| (text, completion));
-            if text.starts_with("lat percentiles (") {
+        }
+        let latencies = match (text.split_once(' '), &mut current) {
+            (Some(("sync", rest)), _) => Some((rest, &mut body.syncs)),
+            (Some(("clat", rest)), Some(part)) => Some((rest, &mut part.completion)),
+            (Some(("lat", rest)), Some(part)) => Some((rest, &mut part.whole)),
+            _ => None,
+        };
+        if let Some((rest, latencies)) = latencies {
+            if rest.starts_with("percentiles (") {
                 let behind = latencies.read_percentiles(passage, index);
                 body.last = body.last.max(behind - 1);
                 index = behind.max(index + 1);
                 continue;
             }
-            if text.starts_with("lat (") && text.contains("avg=") {
-                latencies.read(text);
+            if rest.starts_with('(') && rest.contains("avg=") {
+                latencies.read(rest);
                 body.last = index;
             }
         }
-        body.has_syncs |= text.starts_with("sync (");
         if text.starts_with("cpu ") || (text.starts_with("lat (") && !line.contains("avg=")) {
             body.parts.extend(current.take());
         }

@@ -1,5 +1,7 @@
 //! fio's normal report, of fio 3 and of fio 2.
 
+use plimsoll_record::told::Direction;
+
 use super::*;
 
 const NORMAL: &str = "\
@@ -89,11 +91,20 @@ Run status group 0 (all jobs):
 fn sizes_of_which_fio_lost_what_it_carried_agree() {
     let found = find(SYNCS);
     let [result] = found.as_slice() else { panic!("{found:?}") };
-    assert_eq!(texts(result), ["latencies of syncs are told too, and are not read"]);
+    assert_eq!(texts(result), Vec::<String>::new());
     let load = transfers(result);
     let write = load.write.as_ref().unwrap();
     assert_eq!((load.block_size_bytes, write.bytes), (Some(2300), Some(23_066_700)));
     assert!(close(write.latency_mean_ns, 53_500.0) && write.percentiles.len() == 2);
+    let of_syncs = |text: &str| transfers(&find(text)[0]).sync.clone().unwrap();
+    let sync = of_syncs(SYNCS);
+    let told: Vec<_> = sync.percentiles.iter().map(|of| (of.percent, of.latency_ns)).collect();
+    assert_eq!(told, [(0.0, 4e5), (1.0, 537e3), (5.0, 652e3), (99.0, 299_893e3), (100.0, 5_729_700e3)]);
+    assert!(close(sync.latency_mean_ns, 16_924_250.0) && close(sync.latency_stddev_ns, 1_354_500.0));
+    // Of `fdatasync` fio counts none.
+    assert_eq!((sync.operations, sync.iops), (None, None));
+    let counted = of_syncs(&SYNCS.replace("0,10029,0,0 s", "0,10029,0,5000 s"));
+    assert!(counted.operations == Some(5000) && close(counted.iops, 5000.0 / 170.299));
     let alone = find(SYNCS.lines().last().unwrap());
     assert_eq!((texts(&alone[0]), transfers(&alone[0]).write.as_ref().unwrap().bytes), (vec![], Some(22 << 20)));
     let wrong = SYNCS.replace("21.0MiB", "20.0MiB");
@@ -391,12 +402,21 @@ fn a_report_began_with_its_first_job() {
 }
 
 #[test]
-fn syncs_do_not_vanish_without_a_word() {
-    let syncs = |mean: &str| {
-        let sync = format!("\"sync\" : {{ \"total_ios\" : 0, \"lat_ns\" : {{ \"mean\" : {mean} }} }},");
-        let job = json_job("\"fdatasync\" : \"1\"", &sync, "");
-        texts(&json_result(&[job.clone(), job])).join("; ")
+fn syncs_are_told_beside_what_they_follow() {
+    let syncs = |mean: &str, jobs: usize| {
+        let latency = format!(
+            "{{ \"min\" : 9, \"max\" : 5000000, \"mean\" : {mean}, \"N\" : 1000, \
+             \"percentile\" : {{ \"50.000000\" : 1500000, \"99.000000\" : 4000000 }} }}"
+        );
+        let sync = format!("\"sync\" : {{ \"total_ios\" : 0, \"lat_ns\" : {latency} }},");
+        transfers(&json_result(&vec![json_job("\"fdatasync\" : \"1\"", &sync, ""); jobs])).sync.clone()
     };
-    assert_eq!(syncs("1643399.37"), "it tells how long syncs took as well, which is not read");
-    assert_eq!(syncs("0.0"), "");
+    let of = |sync: &Direction| sync.percentiles.iter().map(|of| (of.percent, of.latency_ns)).collect::<Vec<_>>();
+    let one = syncs("1643399.37", 1).unwrap();
+    assert_eq!(of(&one), [(0.0, 9.0), (50.0, 15e5), (99.0, 4e6), (100.0, 5e6)]);
+    assert!(one.operations == Some(1000) && close(one.iops, 100.0) && close(one.latency_mean_ns, 1_643_399.37));
+    let two = syncs("1643399.37", 2).unwrap();
+    assert_eq!(of(&two), [(0.0, 9.0), (100.0, 5e6)]);
+    assert!(two.operations == Some(2000) && close(two.iops, 200.0) && close(two.latency_mean_ns, 1_643_399.37));
+    assert_eq!(syncs("0.0", 1), None);
 }
