@@ -115,7 +115,7 @@ impl Grid {
                     self.breakable -= usize::from(index < self.breakable);
                 }
                 _ => {
-                    self.break_names(room.max(wrapping::width(&names.head)).max(8));
+                    self.break_names(room.max(wrapping::width(&names.head)).max(word.clamp(1, 8)));
                     break;
                 }
             }

@@ -190,9 +190,9 @@ struct Section {
 /// A number as text: what it is, of the reference, of the other side, the change, what would have been seen, the word.
 type NumberRow = [String; 6];
 
-/// A number, and whether it may be longer than was measured.
+/// A number, and whether it may be longer than was measured; both in one word, because the table is wide.
 fn at_least(is_at_least: bool, text: String) -> String {
-    if is_at_least { format!("{} {text}", numbers::AT_LEAST) } else { text }
+    if is_at_least { format!("{}{text}", numbers::AT_LEAST) } else { text }
 }
 
 /// Reads first, then writes, and each with the numbers that at least one side has.

@@ -22,7 +22,11 @@ use plimsoll_io::clock::{Clock, MonotonicClock};
 use plimsoll_record::event::RunEvent;
 use plimsoll_workload::plan::Plan;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
-use signal_hook::{SigId, consts::SIGWINCH, low_level};
+use signal_hook::{
+    SigId,
+    consts::{SIGTSTP, SIGWINCH},
+    low_level,
+};
 
 use self::{
     drawing::{LEAST_COLUMNS, LEAST_ROWS, Picture},
@@ -251,7 +255,12 @@ impl Drawer {
         while !self.shared.is_over.load(Ordering::SeqCst) && (self.is_away || terminal::is_taken()) {
             if let Some(signal) = stop::take_put_off() {
                 self.go_away();
+                self.drain();
                 stop::do_put_off(signal);
+                if signal == SIGTSTP {
+                    // What lets the process go on may be told to another thread, and a moment later than to this one.
+                    wait_for([self.woken.as_fd()], EVERY_NS);
+                }
                 continue;
             }
             if terminal::is_in_background() {
