@@ -55,25 +55,11 @@ fn needed(plan: &Plan) -> u64 {
 
 #[cfg(test)]
 mod tests {
-    use plimsoll_workload::{
-        certainty::Certainty,
-        settings::Effort,
-        target_facts::{TargetFacts, TargetKind},
-        workload::Workload,
-    };
-
     use super::*;
+    use crate::test_plans::plan_on_directory;
 
-    fn of(toml: &str) -> u64 {
-        let workload: Workload = toml::from_str(toml).unwrap();
-        let target = TargetFacts {
-            name: "/mnt".into(),
-            kind: TargetKind::Directory,
-            size_bytes: None,
-            free_bytes: Some(1 << 40),
-            direct_alignment_bytes: Some(512),
-        };
-        needed(&Plan::resolve(&[target], &[workload], &Certainty::of(Effort::Quick), 1).unwrap()) - BESIDES
+    fn of(workload: &str) -> u64 {
+        needed(&plan_on_directory(workload)) - BESIDES
     }
 
     #[test]

@@ -162,15 +162,9 @@ impl SoFar {
 mod tests {
     use plimsoll_measure::session::Step;
     use plimsoll_record::results::VerificationResult;
-    use plimsoll_workload::{
-        certainty::Certainty,
-        settings::Effort,
-        target_facts::{TargetFacts, TargetKind},
-        workload::Workload,
-    };
 
     use super::*;
-    use crate::test_plans::plan_of_run;
+    use crate::test_plans::{plan_of_run, plan_on_directory};
 
     const SECOND_NS: u64 = 1_000_000_000;
 
@@ -228,17 +222,8 @@ mod tests {
 
     #[test]
     fn files_that_did_not_hold_what_they_should_are_not_gone_on_with() {
-        let target = TargetFacts {
-            name: "directory".to_owned(),
-            kind: TargetKind::Directory,
-            size_bytes: None,
-            free_bytes: Some(64 << 30),
-            direct_alignment_bytes: Some(512),
-        };
         let is_given_up = |workload: &str, mismatches| {
-            let workload: Workload = toml::from_str(workload).unwrap();
-            let certainty = Certainty::of(Effort::Quick);
-            let plan = Plan::resolve(std::slice::from_ref(&target), &[workload], &certainty, 42).unwrap();
+            let plan = plan_on_directory(workload);
             let verification = Some(VerificationResult { mismatches, ..VerificationResult::default() });
             let slot = SlotResult { verification, ..SlotResult::default() };
             let mut session = Session::new(judging::session_plan(&plan));

@@ -34,9 +34,20 @@ pub(crate) fn started(toml: &str) -> RunStarted {
     }
 }
 
+/// Of a workload on a directory.
+pub(crate) fn plan_on_directory(workload: &str) -> Plan {
+    let target = TargetFacts {
+        name: "/".into(),
+        kind: TargetKind::Directory,
+        size_bytes: None,
+        free_bytes: Some(1 << 40),
+        direct_alignment_bytes: Some(512),
+    };
+    plan_on(target, &[workload])
+}
+
 /// Of these workloads on one target.
 pub(crate) fn plan_of_run(workloads: &[&str]) -> Plan {
-    let workloads: Vec<Workload> = workloads.iter().map(|workload| toml::from_str(workload).unwrap()).collect();
     let target = TargetFacts {
         name: "memory".into(),
         kind: TargetKind::File,
@@ -44,5 +55,10 @@ pub(crate) fn plan_of_run(workloads: &[&str]) -> Plan {
         free_bytes: None,
         direct_alignment_bytes: Some(512),
     };
+    plan_on(target, workloads)
+}
+
+fn plan_on(target: TargetFacts, workloads: &[&str]) -> Plan {
+    let workloads: Vec<Workload> = workloads.iter().map(|workload| toml::from_str(workload).unwrap()).collect();
     Plan::resolve(&[target], &workloads, &Certainty::of(Effort::Quick), 42).unwrap()
 }

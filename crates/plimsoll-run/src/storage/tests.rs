@@ -4,15 +4,9 @@ use std::path::PathBuf;
 
 use plimsoll_io::process_usage::ProcessIo;
 use plimsoll_record::results::ErrorCount;
-use plimsoll_workload::{
-    certainty::Certainty,
-    plan::Plan,
-    settings::Effort,
-    target_facts::{TargetFacts, TargetKind},
-    workload::Workload,
-};
 
 use super::*;
+use crate::test_plans::plan_on_directory;
 
 /// The device that a directory lies on, wherever the tests run.
 fn device_of(target: &Path) -> BackingDevice {
@@ -21,21 +15,7 @@ fn device_of(target: &Path) -> BackingDevice {
 }
 
 fn plan(toml: &str) -> BlockPlan {
-    let workload: Workload = toml::from_str(toml).unwrap();
-    let target = TargetFacts {
-        name: "/".into(),
-        kind: TargetKind::Directory,
-        size_bytes: None,
-        free_bytes: Some(1 << 40),
-        direct_alignment_bytes: Some(512),
-    };
-    Plan::resolve(&[target], &[workload], &Certainty::of(Effort::Quick), 42)
-        .unwrap()
-        .cells
-        .remove(0)
-        .work
-        .into_blocks()
-        .unwrap()
+    plan_on_directory(toml).cells.remove(0).work.into_blocks().unwrap()
 }
 
 /// A thousand reads of 4 KiB in the measured time, a hundred outside of it.
