@@ -5,7 +5,7 @@ use std::{
     io::{self, BufRead as _, BufReader},
     os::unix::process::CommandExt as _,
     path::PathBuf,
-    process::{Command, ExitStatus, Stdio},
+    process::{Child, Command, ExitStatus, Stdio},
     sync::mpsc::{self, RecvTimeoutError},
     thread,
     time::{Duration, Instant},
@@ -61,6 +61,26 @@ pub(crate) fn cpu_time() -> Duration {
 pub(crate) fn run(command: &mut Command) -> anyhow::Result<()> {
     let status = command.status().with_context(|| format!("start \"{}\"", line(command)))?;
     succeeded(command, status)
+}
+
+/// A command that runs with our own output beside what else is done.
+pub(crate) struct Started {
+    command: Command,
+    child: Child,
+}
+
+/// Starts a command, to be waited for later.
+pub(crate) fn start(mut command: Command) -> anyhow::Result<Started> {
+    let child = command.spawn().with_context(|| format!("start \"{}\"", line(&command)))?;
+    Ok(Started { command, child })
+}
+
+impl Started {
+    /// Waits for the end, and fails when the command fails. Only then it counts to the processor time of children.
+    pub(crate) fn wait(mut self) -> anyhow::Result<()> {
+        let status = self.child.wait().with_context(|| format!("wait for \"{}\"", line(&self.command)))?;
+        succeeded(&self.command, status)
+    }
 }
 
 fn succeeded(command: &Command, status: ExitStatus) -> anyhow::Result<()> {

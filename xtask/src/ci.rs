@@ -49,6 +49,9 @@ pub(crate) fn run() -> anyhow::Result<()> {
     step("format", &mut || child::run(&mut child::cargo(&["fmt", "--all", "--check"])));
     step("tidy", &mut tidy::run);
     step("codegen", &mut || codegen::run(&codegen::Arguments { check: true }));
+    // The one release build: what is distributed is what is tried, and what pods of the end-to-end tests run. Most of
+    // it is the linker's, on one processor; the others look and fuzz meanwhile.
+    let mut build = Some(dist::Build::begin_for_ci());
     step("clippy", &mut || {
         // The end-to-end tests are no part of the workspace's tests, as they need a cluster, but of what is looked at.
         let features = ["--features", "plimsoll-e2e/cluster"];
@@ -57,10 +60,10 @@ pub(crate) fn run() -> anyhow::Result<()> {
     });
     let fuzzing = fuzz_smoke::Arguments::all(FUZZ_SECONDS);
     step("fuzz-smoke", &mut || fuzz_smoke::run(&fuzzing, &mut |line| counts.show(line)));
-    // The one release build: what is distributed is what is tried, and what pods of the end-to-end tests run.
     let mut distribution = None;
     step("dist", &mut || {
-        distribution = Some(dist::for_ci(&mut |line| counts.show(line))?);
+        let build = build.take().expect("a step runs once")?;
+        distribution = Some(dist::for_ci(build, &mut |line| counts.show(line))?);
         Ok(())
     });
     let distribution = || distribution.as_ref().context("there is no release build");
@@ -84,7 +87,8 @@ fn test(counts: &mut TestCounts) -> anyhow::Result<()> {
     let (guests, others) = thread::scope(|scope| {
         let guests = scope.spawn(|| {
             let mut lines = Vec::new();
-            let words = ["--package", "plimsoll", "--test", "command", "--", "--test-threads=1", GUESTS];
+            // All packages, as below: cargo builds what one package alone asks for with other features, and so once more.
+            let words = ["--workspace", "--test", "command", "--", "--test-threads=1", GUESTS];
             let outcome = cargo_test(&words, &mut |line| lines.push(line.to_owned()));
             (outcome, lines)
         });

@@ -18,7 +18,7 @@ use plimsoll_image::{
     program::is_static,
 };
 
-use crate::child;
+use crate::child::{self, Started};
 
 /// What a binary may weigh.
 const SIZE_BYTES_MAX: usize = 25 << 20;
@@ -31,7 +31,7 @@ pub(crate) struct Arguments {
 }
 
 pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<()> {
-    let archive = make()?;
+    let archive = make(Build::begin("release")?)?;
     if arguments.check { check(&archive, &mut |line| println!("{line}")) } else { Ok(()) }
 }
 
@@ -49,17 +49,64 @@ impl Distribution {
     }
 }
 
-/// For `cargo xtask ci`: makes what is distributed. Where the C library cannot be linked statically, the binary is what
-/// `cargo build --release` makes.
-pub(crate) fn for_ci(observe: &mut dyn FnMut(&str)) -> anyhow::Result<Distribution> {
-    if let Err(missing) = check_c_library()
-        && env::var_os("CI").is_none()
-    {
-        observe(&format!("skipped: the static binary and its image: {missing:#}"));
-        child::run(&mut child::cargo(&["build", "--release"]))?;
-        return Ok(Distribution { binary: crate::repository().join("target/release/plimsoll"), archive: None });
+/// A build of the program that is under way.
+pub(crate) struct Build {
+    cargo: Started,
+    binary: PathBuf,
+    /// Where it is not static: why.
+    needs_loader: Option<anyhow::Error>,
+}
+
+impl Build {
+    /// Begins to build the static binary in a profile of cargo.
+    fn begin(profile: &str) -> anyhow::Result<Self> {
+        check_c_library()?;
+        // An explicit target keeps procedural macros, which must be shared libraries, free of the flags.
+        let triple = format!("{}-unknown-linux-gnu", env::consts::ARCH);
+        let mut build = child::cargo(&["build", "--profile", profile, "--package", "plimsoll", "--target", &triple]);
+        build.env("CARGO_ENCODED_RUSTFLAGS", compiler_flags().join(&OsString::from("\x1f")));
+        // The one profile whose folder has another name.
+        let folder = if profile == "dev" { "debug" } else { profile };
+        let binary = child::target().join(&triple).join(folder).join("plimsoll");
+        Ok(Self { cargo: child::start(build)?, binary, needs_loader: None })
     }
-    let archive = make()?;
+
+    /// For `cargo xtask ci`. Where the C library cannot be linked statically, the binary is what `cargo build --release`
+    /// makes.
+    pub(crate) fn begin_for_ci() -> anyhow::Result<Self> {
+        match check_c_library() {
+            Err(missing) if env::var_os("CI").is_none() => {
+                let cargo = child::start(child::cargo(&["build", "--release"]))?;
+                Ok(Self { cargo, binary: child::target().join("release/plimsoll"), needs_loader: Some(missing) })
+            }
+            _ => Self::begin("release"),
+        }
+    }
+
+    /// Waits for the static binary and gives its content.
+    fn finish(self) -> anyhow::Result<Vec<u8>> {
+        self.cargo.wait()?;
+        let program = fs::read(&self.binary).with_context(|| format!("read {}", self.binary.display()))?;
+        if !is_static(&program) {
+            bail!("{} asks for a dynamic loader: look at what the linker was given", self.binary.display());
+        }
+        Ok(program)
+    }
+}
+
+/// Builds the static binary in a profile of cargo and gives its content.
+pub(crate) fn static_binary(profile: &str) -> anyhow::Result<Vec<u8>> {
+    Build::begin(profile)?.finish()
+}
+
+/// For `cargo xtask ci`: makes what is distributed of a build.
+pub(crate) fn for_ci(build: Build, observe: &mut dyn FnMut(&str)) -> anyhow::Result<Distribution> {
+    if let Some(missing) = build.needs_loader {
+        observe(&format!("skipped: the static binary and its image: {missing:#}"));
+        build.cargo.wait()?;
+        return Ok(Distribution { binary: build.binary, archive: None });
+    }
+    let archive = make(build)?;
     Ok(Distribution { binary: binary_beside(&archive), archive: Some(archive) })
 }
 
@@ -74,9 +121,9 @@ pub(crate) fn check_c_library() -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Makes the binary and its image, and gives the path of the image's archive.
-fn make() -> anyhow::Result<PathBuf> {
-    let program = static_binary("release")?;
+/// Makes the image of a build, with the binary beside it, and gives the path of the image's archive.
+fn make(build: Build) -> anyhow::Result<PathBuf> {
+    let program = build.finish()?;
     if program.len() > SIZE_BYTES_MAX {
         bail!("the binary has {} bytes and may have {SIZE_BYTES_MAX}", program.len());
     }
@@ -97,23 +144,6 @@ fn make() -> anyhow::Result<PathBuf> {
 
 fn binary_beside(archive: &Path) -> PathBuf {
     archive.with_file_name("plimsoll")
-}
-
-/// Builds the static binary in a profile of cargo and gives its content.
-pub(crate) fn static_binary(profile: &str) -> anyhow::Result<Vec<u8>> {
-    check_c_library()?;
-    // An explicit target keeps procedural macros, which must be shared libraries, free of the flags.
-    let triple = format!("{}-unknown-linux-gnu", env::consts::ARCH);
-    let mut build = child::cargo(&["build", "--profile", profile, "--package", "plimsoll", "--target", &triple]);
-    child::run(build.env("CARGO_ENCODED_RUSTFLAGS", compiler_flags().join(&OsString::from("\x1f"))))?;
-    // The one profile whose folder has another name.
-    let folder = if profile == "dev" { "debug" } else { profile };
-    let binary = crate::repository().join("target").join(&triple).join(folder).join("plimsoll");
-    let program = fs::read(&binary).with_context(|| format!("read {}", binary.display()))?;
-    if !is_static(&program) {
-        bail!("{} asks for a dynamic loader: look at what the linker was given", binary.display());
-    }
-    Ok(program)
 }
 
 /// Writes the archive of a program's image and gives the digest of the image.
