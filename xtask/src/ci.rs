@@ -12,7 +12,10 @@ use std::{
 
 use anyhow::{Context as _, bail};
 
-use crate::{child, codegen, dist, e2e, fuzz_smoke, interruption, page, tidy};
+use crate::{
+    child::{self, Started},
+    codegen, dist, e2e, fuzz_smoke, interruption, page, tidy,
+};
 
 /// Seconds for each fuzz target.
 const FUZZ_SECONDS: u32 = 5;
@@ -69,7 +72,10 @@ pub(crate) fn run() -> anyhow::Result<()> {
     let distribution = || distribution.as_ref().context("there is no release build");
     step("image in empty roots", &mut || distribution()?.prove(&mut |line| counts.show(line)));
     step("release smoke run", &mut || smoke_run(&distribution()?.binary));
+    // A browser waits more than it works. Tests that measure want no company: it is built before they begin.
+    let mut programs = Some(e2e::begin_programs_for_ci());
     step("page", &mut || page::check(&distribution()?.binary, &mut |line| counts.show(line)));
+    step("Kubernetes", &mut || programs.take().expect("a step runs once")?.map_or(Ok(()), Started::wait));
     step("test", &mut || test(&mut counts));
     step("e2e", &mut || e2e::for_ci(&mut |line| counts.show(line)));
     close(&steps, &counts).and_then(|()| interruption::check())
@@ -87,7 +93,7 @@ fn test(counts: &mut TestCounts) -> anyhow::Result<()> {
     let (guests, others) = thread::scope(|scope| {
         let guests = scope.spawn(|| {
             let mut lines = Vec::new();
-            // All packages, as below: cargo builds what one package alone asks for with other features, and so once more.
+            // All packages, as below: for one alone cargo chooses other features, and builds once more.
             let words = ["--workspace", "--test", "command", "--", "--test-threads=1", GUESTS];
             let outcome = cargo_test(&words, &mut |line| lines.push(line.to_owned()));
             (outcome, lines)

@@ -71,8 +71,7 @@ impl Build {
         Ok(Self { cargo: child::start(build)?, binary, needs_loader: None })
     }
 
-    /// For `cargo xtask ci`. Where the C library cannot be linked statically, the binary is what `cargo build --release`
-    /// makes.
+    /// For `cargo xtask ci`. Where the C library cannot be linked statically, the binary is what `cargo build` makes.
     pub(crate) fn begin_for_ci() -> anyhow::Result<Self> {
         match check_c_library() {
             Err(missing) if env::var_os("CI").is_none() => {
