@@ -133,8 +133,13 @@ impl State {
 /// Refuses a history that is named and cannot be one. That is no history that fails but a slip, and told at the end it
 /// would cost what was measured, and leave a journal that nothing ever takes.
 pub fn check_named(arguments: &SharedArguments) -> anyhow::Result<()> {
-    let checked = arguments.history.as_deref().map_or(Ok(()), history::check_writable);
-    checked.map_err(|error| anyhow!(exit::chain(&error.into())))
+    match arguments.history.as_deref().map_or(Ok(()), history::check_writable) {
+        // A file that is there and cannot be read is told with the same code as by who only reads it.
+        Err(error @ (HistoryError::Damaged { .. } | HistoryError::Foreign { .. } | HistoryError::Newer { .. })) => {
+            Err(error.into())
+        }
+        checked => checked.map_err(|error| anyhow!(exit::chain(&error.into()))),
+    }
 }
 
 /// Refuses a history that is named to be read and is not there: it is no empty one, but a slip.
