@@ -20,6 +20,7 @@ case "$mode" in
   *) stop "$mode is no option: there are --yes and --dry-run" ;;
 esac
 [ -e "$here/terraform/terraform.tfstate" ] || stop "there is no state in $here/terraform: nothing that is known to be ours"
+command -v terraform >/dev/null || stop "terraform is not installed: see https://developer.hashicorp.com/terraform/install"
 {{before}}case "$mode" in
   ask) terraform -chdir="$here/terraform" destroy ;;
   --yes) terraform -chdir="$here/terraform" destroy -auto-approve ;;

@@ -27,6 +27,7 @@ case "$mode" in
   ask | --yes | --dry-run) ;;
   *) stop "$mode is no option: there are --yes and --dry-run" ;;
 esac
+command -v az >/dev/null || stop "az is not installed: see https://learn.microsoft.com/cli/azure/install-azure-cli"
 subscription="$(azure account show --query id --output tsv)"
 is_there="$(azure group exists --name "$RESOURCE_GROUP" --output tsv)"
 place="/subscriptions/$subscription/resourceGroups/$RESOURCE_GROUP"
