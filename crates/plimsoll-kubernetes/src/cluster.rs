@@ -5,8 +5,8 @@ use std::{fs, future::Future, path::PathBuf, time::Duration};
 use http::{Method, Request, Response};
 use kube::{
     Api, Client, Config, Resource,
-    client::{Body, ClientBuilder, retry::RetryPolicy},
-    config::{KubeConfigOptions, Kubeconfig},
+    client::{AuthError, Body, ClientBuilder, retry::RetryPolicy},
+    config::{ExecConfig, KubeConfigOptions, Kubeconfig},
 };
 use tokio::{
     runtime::{self, Runtime},
@@ -72,7 +72,11 @@ impl Cluster {
             config.default_retry = false;
             let mut of_endless = config.clone();
             of_endless.read_timeout = Some(ENDLESS_PATIENCE);
-            let unusable = |error| ClusterError::Configuration(format!("use the credentials for {address}: {error}"));
+            let plugin = config.auth_info.exec.clone();
+            let unusable = |error| {
+                let why = credentials_error(plugin.as_ref(), &error);
+                ClusterError::Configuration(format!("use the credentials for {address}: {why}"))
+            };
             let client = patient(config).map_err(unusable)?;
             // Whoever follows something tries again himself.
             let endless = Client::try_from(of_endless).map_err(unusable)?;
@@ -227,6 +231,22 @@ pub(crate) mod test_clusters {
     }
 }
 
+/// What is wrong with credentials. Kube names neither a plugin that is not there nor what one says in a readable form.
+fn credentials_error(plugin: Option<&ExecConfig>, error: &kube::Error) -> String {
+    let kube::Error::Auth(error) = error else { return error.to_string() };
+    match (error, plugin) {
+        (AuthError::AuthExecStart(error), Some(ExecConfig { command: Some(command), install_hint, .. })) => {
+            let hint = install_hint.as_deref().map_or_else(String::new, |hint| format!(": {}", hint.trim()));
+            format!("the kubeconfig asks the program {command} for them, which cannot be started: {error}{hint}")
+        }
+        (AuthError::AuthExecRun { cmd, out }, _) => {
+            let said = String::from_utf8_lossy(&out.stderr);
+            format!("the program {cmd}, which the kubeconfig asks for them, failed ({}): {}", out.status, said.trim())
+        }
+        _ => error.to_string(),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -248,6 +268,26 @@ mod tests {
         for method in [Method::POST, Method::PATCH, Method::DELETE] {
             assert!(!is_asked_again(method, "/api/v1/namespaces/n/persistentvolumeclaims"));
         }
+    }
+
+    #[test]
+    fn a_program_that_gives_no_credentials_is_named() {
+        let said = |exec: &str| {
+            let exec = format!("{{apiVersion: client.authentication.k8s.io/v1, {exec}}}");
+            let told = Kubeconfig::from_yaml(&format!("users: [{{name: u, user: {{exec: {exec}}}}}]")).unwrap();
+            let mut config = Config::new("http://127.0.0.1:1".parse().unwrap());
+            config.auth_info = told.auth_infos[0].auth_info.clone().unwrap();
+            let plugin = config.auth_info.exec.clone();
+            let runtime = runtime::Builder::new_current_thread().enable_all().build().unwrap();
+            credentials_error(plugin.as_ref(), &runtime.block_on(async { Client::try_from(config).err().unwrap() }))
+        };
+        assert_eq!(
+            said("command: no-such-login, installHint: install no-such-login"),
+            "the kubeconfig asks the program no-such-login for them, which cannot be started: No such file or directory \
+             (os error 2): install no-such-login"
+        );
+        let failed = said("command: sh, args: [-c, 'echo log in again >&2; exit 3'], interactiveMode: Never");
+        assert!(failed.contains("failed (exit status: 3): log in again"), "{failed}");
     }
 
     #[test]
