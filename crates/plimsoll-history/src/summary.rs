@@ -5,7 +5,8 @@ use std::collections::BTreeMap;
 use jiff::Timestamp;
 use plimsoll_record::{
     figures::{Figures, Operation},
-    record::{Cell, Kind, TOLD},
+    record::{Cell, Kind},
+    word::Word,
 };
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -37,7 +38,7 @@ pub struct RunSummary {
 impl RunSummary {
     /// Whether another program measured.
     pub fn is_imported(&self) -> bool {
-        self.cells.iter().any(|cell| cell.verdict.as_deref() == Some(TOLD))
+        self.cells.iter().any(|cell| cell.verdict.as_deref() == Some(Word::Told.as_str()))
     }
 }
 
@@ -86,7 +87,7 @@ impl CellSummary {
             bytes_per_second: measured().filter_map(|figures| figures.bytes_per_second).reduce(|a, b| a + b),
             latency_mean_ns: busier.and_then(|figures| figures.latency_ns.mean),
             latency_p99_ns: busier.and_then(|figures| figures.latency_ns.p99),
-            verdict: cell.word_of_numbers().map(str::to_owned),
+            verdict: cell.word_of_numbers().map(|word| word.to_string()),
         }
     }
 

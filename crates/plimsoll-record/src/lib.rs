@@ -26,3 +26,4 @@ pub mod results;
 pub mod summary;
 pub mod told;
 pub mod upgrade;
+pub mod word;

@@ -17,7 +17,7 @@ use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
 use crate::{
-    application::{ApplicationResult, BoundBy, Iteration},
+    application::{ApplicationResult, Iteration},
     cache::{CacheActivity, ForeignActivity},
     client::ClientActivity,
     environment::Environment,
@@ -32,13 +32,11 @@ use crate::{
         SlotSummary, VerificationResult,
     },
     told::{Duration, Import, Told},
+    word::Word,
 };
 
 /// What the reason for no verdict begins with when a cell was never visited.
 pub const NOT_RUN: &str = "not run";
-
-/// What stands instead of a verdict where another program measured.
-pub const TOLD: &str = "told";
 
 /// The schema that this version writes.
 pub const SCHEMA: &str = "plimsoll/1";
@@ -315,15 +313,15 @@ impl Cell {
     }
 
     /// One word about the numbers: the verdict, or why there is none.
-    pub fn word(&self) -> &'static str {
-        self.word_of_numbers().unwrap_or(NOT_RUN)
+    pub fn word(&self) -> Word {
+        self.word_of_numbers().unwrap_or(Word::NotRun)
     }
 
     /// The same of a cell that has numbers.
-    pub fn word_of_numbers(&self) -> Option<&'static str> {
+    pub fn word_of_numbers(&self) -> Option<Word> {
         let bound_by = self.application.as_ref().and_then(|application| application.bound_by);
-        let verdict = self.verdict.map(|verdict| bound_by.map_or(verdict.as_str(), BoundBy::as_str));
-        verdict.or_else(|| self.told.is_some().then_some(TOLD))
+        let verdict = self.verdict.map(|verdict| bound_by.map_or(Word::Verdict(verdict), Word::Bound));
+        verdict.or_else(|| self.told.is_some().then_some(Word::Told))
     }
 
     /// What each worker adds to the rate of reads and writes: its part of all that they did in the measured time.

@@ -14,7 +14,10 @@ use plimsoll_workload::{
     units::ByteCount,
 };
 
-use crate::grid::{Column, Grid, Rank, Side};
+use crate::{
+    grid::{Column, Grid, Rank, Side},
+    rows,
+};
 
 /// What arrays of one table differ in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -255,7 +258,7 @@ fn table(question: Question, group: &[Measured<'_>], all: &[Measured<'_>]) -> Gr
         1,
         text(&|own| or_absent(limit(own).map(Bound::share), numbers::percent)),
     ));
-    columns.push(Column::new("verdict", Side::Left, 0, text(&|own| own.cell.word().to_owned())));
+    columns.push(rows::verdicts(&group.iter().map(|own| Some(own.cell.word())).collect::<Vec<_>>()));
     Grid::new(columns)
 }
 

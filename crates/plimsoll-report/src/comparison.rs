@@ -9,7 +9,7 @@ use plimsoll_measure::{
     compare::{conclusion::Conclusion, multiplicity, ratio::Ratio},
     verdict::Verdict,
 };
-use plimsoll_record::record::Record;
+use plimsoll_record::{record::Record, word::Word};
 use serde::Serialize;
 use thiserror::Error;
 use uuid::Uuid;
@@ -237,7 +237,7 @@ pub struct CellPair {
     pub(crate) purpose: Option<String>,
     /// One word about each side: its verdict, or why it has none.
     #[serde(skip)]
-    pub(crate) words: [&'static str; 2],
+    pub(crate) words: [Word; 2],
     /// What its rates count where that are no I/Os: `files/s`, `operations/s`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub rate_unit: Option<&'static str>,
@@ -312,8 +312,8 @@ impl CellPair {
     }
 
     /// One word about a side: that memory answered, or its verdict, or why it has none.
-    pub(crate) const fn word(&self, side: usize) -> &'static str {
-        if self.from_memory[side] { Verdict::Cached.as_str() } else { self.words[side] }
+    pub(crate) const fn word(&self, side: usize) -> Word {
+        if self.from_memory[side] { Word::Verdict(Verdict::Cached) } else { self.words[side] }
     }
 
     /// What it is called.

@@ -1,11 +1,13 @@
 //! A table on its way to text: columns of finished strings, fitted into a width by leaving columns out and by breaking
 //! names, never numbers.
 
+use std::iter;
+
 use comfy_table::{Cell, CellAlignment, LineStyle, Row, Table, TableStyle};
 
 use plimsoll_record::numbers::ABSENT;
 
-use crate::{printable, wrapping};
+use crate::{printable, style::Tone, wrapping};
 
 /// One rule below the heads and nothing else, so that the text survives being pasted.
 const RULED: TableStyle = TableStyle::new().header_separator(LineStyle::none().fill('─'));
@@ -36,12 +38,20 @@ pub(crate) struct Column {
     pub(crate) side: Side,
     pub(crate) rank: Rank,
     pub(crate) values: Vec<String>,
+    /// What its values deserve; empty where nothing is said of them.
+    tones: Vec<Tone>,
 }
 
 impl Column {
     pub(crate) fn new(head: impl Into<String>, side: Side, rank: Rank, values: Vec<String>) -> Self {
         let values = values.into_iter().map(|value| printable::line(&value).into_owned()).collect();
-        Self { head: printable::line(&head.into()).into_owned(), side, rank, values }
+        Self { head: printable::line(&head.into()).into_owned(), side, rank, values, tones: Vec::new() }
+    }
+
+    /// The same with what each of its values deserves.
+    pub(crate) fn toned(mut self, tones: Vec<Tone>) -> Self {
+        self.tones = tones;
+        self
     }
 
     /// Whether it says nothing.
@@ -137,6 +147,14 @@ impl Grid {
         let height =
             |row: usize| self.columns.iter().map(|column| column.values[row].lines().count()).max().unwrap_or(1);
         (head, (0..count).map(|row| lines.by_ref().take(height(row).max(1)).collect()).collect())
+    }
+
+    /// What ends the first line of each row, the value of the last column, and what it deserves.
+    pub(crate) fn ends(&self) -> impl Iterator<Item = (&str, Tone)> {
+        self.columns.last().into_iter().flat_map(|column| {
+            let tones = column.tones.iter().copied().chain(iter::repeat(Tone::Plain));
+            column.values.iter().map(String::as_str).zip(tones)
+        })
     }
 
     /// The lines of the table: heads, a rule, the rows.

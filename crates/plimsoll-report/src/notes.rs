@@ -3,8 +3,9 @@
 use plimsoll_record::{
     figures::Figures,
     numbers::{self, count},
-    record::{Cell, Kind, NOT_RUN, Record, TOLD},
+    record::{Cell, Kind, NOT_RUN, Record},
     results::{DirectionResult, Finding, OpenLoopResult, Severity, VerificationResult},
+    word::Word,
 };
 use plimsoll_workload::plan::{BlockPlan, Pacing};
 
@@ -294,7 +295,7 @@ fn told(notes: &mut Notes, record: &Record) {
     }
     if !tellers.is_empty() {
         let sentence =
-            format!("{TOLD} = so {} said; nothing here was measured or judged by plimsoll", tellers.join(", "));
+            format!("{} = so {} said; nothing here was measured or judged by plimsoll", Word::Told, tellers.join(", "));
         notes.add(Severity::Info, None, sentence);
         if record.cells.iter().any(|cell| cell.kind == Kind::Files) {
             notes.add(Severity::Info, None, "IOPS of files are files per second".to_owned());

@@ -8,8 +8,9 @@ use plimsoll_record::{
     latencies::LatencyInterval,
     limit::Bound,
     numbers::{self, ABSENT, AT_LEAST},
-    record::{Cell, NOT_RUN, TOLD, Window},
+    record::{Cell, Window},
     told::Told,
+    word::Word,
 };
 use plimsoll_workload::{file_mix::FileMix, file_set::FilePhase, plan::BlockPlan, settings::NameOperation};
 
@@ -39,8 +40,8 @@ pub(crate) struct Row<'a> {
     pub(crate) window: Option<Window>,
     /// How even its seconds are, in the first row of a cell.
     pub(crate) grade: Option<Grade>,
-    /// Empty in all but the first row of a cell.
-    pub(crate) verdict: &'static str,
+    /// The word about a cell, in its first row.
+    pub(crate) verdict: Option<Word>,
 }
 
 /// The kinds of operations of a cell with their words: those that it measured, and those that it should have.
@@ -105,23 +106,28 @@ pub(crate) fn of(cell: &Cell) -> Vec<Row<'_>> {
         of_limit: if index == 0 { cell.sustained_bound().map(Bound::share) } else { None },
         window: cell.window.filter(|_| index == 0),
         grade: grade.filter(|_| index == 0),
-        verdict: match index {
-            0 => cell.word(),
-            _ => "",
-        },
+        verdict: (index == 0).then(|| cell.word()),
     };
     directions(cell).into_iter().enumerate().map(row).collect()
 }
 
-/// The tone of a word in the column of verdicts; `None` for any other word.
-pub(crate) fn tone(verdict: &str) -> Option<Tone> {
-    match verdict {
-        NOT_RUN => Some(Tone::Bad),
-        "steady" => Some(Tone::Good),
-        "short" | TOLD | "cpu-bound" | "io-bound" | "waiting" => Some(Tone::Faint),
-        "burst" | "drifting" | "unstable" | "cached" | "client-limited" => Some(Tone::Doubtful),
-        _ => None,
+/// The tone of a word in the column of verdicts.
+const fn tone(word: Word) -> Tone {
+    match word {
+        Word::NotRun => Tone::Bad,
+        Word::Verdict(Verdict::Steady) => Tone::Good,
+        Word::Verdict(Verdict::Short) | Word::Told | Word::Bound(_) => Tone::Faint,
+        Word::Verdict(
+            Verdict::Burst | Verdict::Drifting | Verdict::Unstable | Verdict::Cached | Verdict::ClientLimited,
+        ) => Tone::Doubtful,
     }
+}
+
+/// The column of verdicts, which is the last one of a table.
+pub(crate) fn verdicts(words: &[Option<Word>]) -> Column {
+    let text = words.iter().map(|word| word.map_or("", Word::as_str).to_owned());
+    let tones = words.iter().map(|word| word.map_or(Tone::Plain, tone));
+    Column::new("verdict", Side::Left, 0, text.collect()).toned(tones.collect())
 }
 
 /// What a verdict means, for readers who meet it for the first time.
@@ -264,7 +270,7 @@ pub(crate) fn grid(rows: &[Row<'_>]) -> Grid {
         Metric::P99_9.column("p99.9", 6, rows),
         Metric::Max.column("max", 5, rows),
     ];
-    if rows.iter().all(|row| row.verdict.is_empty() || row.verdict == TOLD) {
+    if rows.iter().all(|row| row.verdict.is_none_or(|word| word == Word::Told)) {
         without_unknown(&mut columns);
     }
     let intervals = [(Metric::P50, 9), (Metric::P99, 7), (Metric::P99_9, 8)];
@@ -290,11 +296,11 @@ pub(crate) fn grid(rows: &[Row<'_>]) -> Grid {
         let grade = |row: &Row<'_>| row.grade.map_or("", Grade::as_str).to_owned();
         columns.push(Column::new("grade", Side::Left, 4, text(grade)));
     }
-    if rows.iter().any(|row| row.window.is_some() && row.verdict != Verdict::Short.as_str()) {
+    if rows.iter().any(|row| row.window.is_some() && row.verdict != Some(Word::Verdict(Verdict::Short))) {
         let clock = |window: Window| numbers::range(window.from_ns, window.to_ns, numbers::clock);
         let window = rows.iter().map(|row| row.window.map_or_else(String::new, clock)).collect();
         columns.push(Column::new("window", Side::Left, 0, window));
     }
-    columns.push(Column::new("verdict", Side::Left, 0, text(|row| row.verdict.to_owned())));
+    columns.push(verdicts(&rows.iter().map(|row| row.verdict).collect::<Vec<_>>()));
     Grid::new(columns)
 }

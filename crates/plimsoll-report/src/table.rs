@@ -108,22 +108,17 @@ pub(crate) fn labelled(label: &str, text: &str, tone: Tone, width: usize, style:
 }
 
 fn push_grid(out: &mut String, grid: &Grid, style: Style) {
-    for (index, line) in grid.lines().iter().enumerate() {
-        match index {
-            0 => out.push_str(&style.paint(line, Tone::Head)),
-            1 => out.push_str(&style.paint(line, Tone::Faint)),
-            _ => out.push_str(&coloured(line, style)),
-        }
-        out.push('\n');
+    let (head, rows) = grid.head_and_rows();
+    for (line, tone) in head.iter().zip([Tone::Head, Tone::Faint]) {
+        *out += &(style.paint(line, tone) + "\n");
     }
-}
-
-/// A row whose verdict has its colour. The verdict is the last column, so it ends the line.
-fn coloured(line: &str, style: Style) -> String {
-    let verdict = line.rsplit_once("  ").map_or("", |(_, verdict)| verdict);
-    match rows::tone(verdict) {
-        Some(tone) => format!("{}{}", &line[..line.len() - verdict.len()], style.paint(verdict, tone)),
-        None => line.to_owned(),
+    for (lines, (end, tone)) in rows.iter().zip(grid.ends()) {
+        for (index, line) in lines.iter().enumerate() {
+            match line.strip_suffix(end).filter(|_| index == 0) {
+                Some(rest) => *out += &(rest.to_owned() + &style.paint(end, tone) + "\n"),
+                None => *out += &format!("{line}\n"),
+            }
+        }
     }
 }
 

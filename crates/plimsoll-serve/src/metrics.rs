@@ -238,7 +238,7 @@ fn series_of(record: &Record, cell: &Cell) -> Vec<Series> {
         }
     }
     add(TIMESTAMP, &[("run", &run)], record.started.as_nanosecond() as f64 / 1e9);
-    cell.word_of_numbers().into_iter().for_each(|word| add(VERDICT, &[("verdict", word)], 1.0));
+    cell.word_of_numbers().into_iter().for_each(|word| add(VERDICT, &[("verdict", word.as_str())], 1.0));
     let errors = match &cell.told {
         Some(told) => told.transfers().and_then(|transfers| transfers.errors),
         None => Some(cell.errors),

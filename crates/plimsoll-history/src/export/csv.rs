@@ -100,7 +100,7 @@ fn cell_values(record: &Record, cell: &Cell) -> Vec<String> {
         tags.join(" "),
         cell.target.clone(),
         cell.workload.clone(),
-        cell.word_of_numbers().unwrap_or_default().to_owned(),
+        cell.word_of_numbers().map_or(String::new(), |word| word.to_string()),
         match &cell.told {
             Some(told) => told.source.teller().to_owned(),
             None if cell.kind == Kind::Application => String::new(),

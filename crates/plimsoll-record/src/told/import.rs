@@ -212,9 +212,9 @@ mod tests {
     use super::*;
     use crate::{
         figures::Operation,
-        record::TOLD,
         told::{Direction, Duration, Percentile, Source},
         upgrade,
+        word::Word,
     };
 
     fn found(measured: Measured) -> FoundResult {
@@ -280,7 +280,7 @@ mod tests {
         assert_eq!((record.elapsed_ns, &record.asked.targets), (5_000_000_030, &vec!["a.md".to_owned()]));
         assert_eq!(record.warnings, ["when it was measured is not told: the time is that of the import"]);
         let [blocks, command] = record.cells.as_slice() else { panic!() };
-        assert_eq!((blocks.word(), blocks.verdict, blocks.why_not_run(), blocks.errors), (TOLD, None, None, 2));
+        assert_eq!((blocks.word(), blocks.verdict, blocks.why_not_run(), blocks.errors), (Word::Told, None, None, 2));
         assert!(blocks.plan.is_none() && blocks.read.is_none() && record.has_io_errors());
         let codes: Vec<&str> = blocks.findings.iter().map(|finding| finding.code.as_str()).collect();
         assert_eq!(codes, ["told-unsupported-percentile"]);

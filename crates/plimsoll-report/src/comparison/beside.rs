@@ -1,6 +1,7 @@
 //! Applications beside synthetic loads: whether the storage that has more IOPS also makes an application faster.
 
 use plimsoll_measure::verdict::Verdict;
+use plimsoll_record::word::Word;
 use serde::Serialize;
 
 use super::{CellPair, MetricPair, Pair, metric::Metric, words};
@@ -82,8 +83,7 @@ fn beside(pair: &Pair, application: &CellPair) -> Option<Beside> {
 
 /// Whether the numbers of a load are those of the storage on both sides.
 fn is_of_storage(load: &CellPair) -> bool {
-    let is_doubtful =
-        |side: usize| [Verdict::Cached, Verdict::ClientLimited].iter().any(|doubt| load.word(side) == doubt.as_str());
+    let is_doubtful = |side: usize| matches!(load.word(side), Word::Verdict(Verdict::Cached | Verdict::ClientLimited));
     !is_doubtful(0) && !is_doubtful(1) && load.reference_errors + load.errors == 0
 }
 

@@ -4,7 +4,7 @@ use plimsoll_measure::{
     compare::{conclusion::Conclusion, ratio::Ratio},
     verdict::Verdict,
 };
-use plimsoll_record::{numbers, record::NOT_RUN};
+use plimsoll_record::{numbers, record::NOT_RUN, word::Word};
 
 use super::{CellPair, Compared, MetricPair, evidence::TOLD_ALONE};
 
@@ -231,8 +231,8 @@ pub(super) fn doubts(cell: &CellPair, letters: [&str; 2]) -> String {
 }
 
 /// The words of both sides' verdicts where they are no claims: `short`, or `A unstable, B short`.
-fn verdicts(words: [&str; 2], letters: [&str; 2]) -> String {
-    let words = words.map(|word| if word == Verdict::Steady.as_str() { "" } else { word });
+fn verdicts(words: [Word; 2], letters: [&str; 2]) -> String {
+    let words = words.map(|word| if word == Word::Verdict(Verdict::Steady) { "" } else { word.as_str() });
     if words[0] == words[1] {
         return words[0].to_owned();
     }
@@ -297,7 +297,7 @@ mod tests {
 
     #[test]
     fn only_verdicts_that_are_no_claims_are_said() {
-        let word = |verdict: Option<Verdict>| verdict.map_or(NOT_RUN, Verdict::as_str);
+        let word = |verdict: Option<Verdict>| verdict.map_or(Word::NotRun, Word::Verdict);
         let of = |first, second| verdicts([word(first), word(second)], ["A", "B"]);
         assert_eq!(of(Some(Verdict::Steady), Some(Verdict::Steady)), "");
         assert_eq!(of(Some(Verdict::Short), Some(Verdict::Short)), "short");

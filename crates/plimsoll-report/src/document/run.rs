@@ -2,7 +2,7 @@
 
 use plimsoll_record::{
     numbers,
-    record::{Cell, Record, TOLD},
+    record::{Cell, Record},
     results::Severity,
 };
 use plimsoll_workload::{certainty::Certainty, plan_file::PlanFile};
@@ -86,7 +86,7 @@ fn view(record: &Record, cell: &Cell, with_target: bool, detail: Detail) -> Cell
         target: cell.target.clone(),
         workload: cell.workload.clone(),
         label: if with_target { format!("{} {}", cell.target, cell.workload) } else { cell.workload.clone() },
-        word: cell.word().to_owned(),
+        word: cell.word().to_string(),
         meaning: meaning(cell).to_owned(),
         rates: rates::of(record, cell, detail.resolution),
         latencies: if detail.has_latencies { latencies::of(cell, detail) } else { None },
@@ -100,7 +100,7 @@ fn meaning(cell: &Cell) -> &str {
     match (cell.verdict, bound_by) {
         (Some(_), Some(bound_by)) => rows::meaning_of_bound(bound_by),
         (Some(verdict), None) => rows::meaning(verdict),
-        (None, _) if cell.word() == TOLD => "another program measured and told these numbers",
+        (None, _) if cell.told.is_some() => "another program measured and told these numbers",
         (None, _) => cell.why_not_run().unwrap_or_default(),
     }
 }

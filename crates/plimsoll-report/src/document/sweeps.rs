@@ -16,8 +16,7 @@ use super::{Sweep, SweepCell};
 use crate::{
     comparison::{Aspect, plans},
     explanation::did::{CellLoad, Did},
-    facts, rows,
-    style::Tone,
+    facts,
 };
 
 /// Cells in a line below which there is nothing to see.
@@ -185,7 +184,7 @@ fn sweep(record: &Record, target: &str, group: &[Spot<'_>]) -> Sweep {
                 iops: spot.iops,
                 bytes_per_second: spot.bytes_per_second,
                 p99_us: p99_ns(spot.cell).map(|ns| ns as f64 / 1e3),
-                word: spot.cell.word().to_owned(),
+                word: spot.cell.word().to_string(),
                 is_knee: knees[block_size].is_some_and(|knee| !knee.open_ended && knee.depth == spot.depth),
             }
         })
@@ -250,7 +249,7 @@ fn title(group: &[Spot<'_>], has_sizes: bool, has_depths: bool) -> String {
     };
     let doubt = |spot: &Spot<'_>| {
         let word = spot.cell.word();
-        if rows::tone(word) == Some(Tone::Doubtful) { format!(", {word}") } else { String::new() }
+        if word.is_doubtful() { format!(", {word}") } else { String::new() }
     };
     let mut parts = vec![format!("most IOPS at {} ({}{})", at(fastest), numbers::iops(fastest.iops), doubt(fastest))];
     if has_sizes && !std::ptr::eq(fastest, widest) {

@@ -20,7 +20,6 @@ use super::{Change, Trend, TrendPoint, run_names};
 use crate::{
     comparison::{Difference, LEVEL, environments, evidence, plans, words},
     printable, rows,
-    style::Tone,
 };
 
 /// Rates that differ by at most this share from a half or a double are called so.
@@ -284,7 +283,7 @@ fn shown(points: &[Point<'_>], at: usize) -> TrendPoint {
         iops: point.iops,
         interval: interval(point),
         p99_us: point.figures.latency_ns.p99.map(|ns| ns as f64 / 1e3),
-        word: cell.word().to_owned(),
+        word: cell.word().to_string(),
         baselines: Vec::new(),
         environment: differences.iter().map(text).collect(),
     }
@@ -305,8 +304,8 @@ fn band(points: &[Point<'_>]) -> Option<[f64; 2]> {
 fn told(series: &Series<'_>, (at, first, found): (usize, usize, Found), records: &[&Record]) -> Change {
     let [before, after] = [first, at].map(|at| &series.points[at]);
     let cell = after.place.cell;
-    let is_doubtful = rows::tone(cell.word()) == Some(Tone::Doubtful);
-    let doubt = if is_doubtful { format!(" ({})", cell.word()) } else { String::new() };
+    let word = cell.word();
+    let doubt = if word.is_doubtful() { format!(" ({word})") } else { String::new() };
     let how = match found {
         Found::Ratio(ratio) => words::change(&ratio),
         Found::Stopped => "completed nothing".to_owned(),

@@ -2,7 +2,7 @@
 //! support.
 
 use plimsoll_measure::{compare::conclusion::Conclusion, verdict::Verdict};
-use plimsoll_record::numbers;
+use plimsoll_record::{numbers, word::Word};
 
 use super::{Use, UseTarget};
 use crate::{
@@ -31,7 +31,7 @@ pub(crate) fn of(comparison: &Comparison, explanation: Option<&Explanation>) -> 
             let side = comparison.sides.iter().find(|side| side.letter == answer.letter);
             let known = explanation.zip(side);
             if known.is_some_and(|(explanation, side)| is_impossible(explanation, side, cell, operation)) {
-                answer.word = Verdict::Cached.as_str();
+                answer.word = Word::Verdict(Verdict::Cached);
             }
         }
     }
@@ -66,14 +66,14 @@ struct Answer<'a> {
     letter: &'a str,
     target: String,
     value: f64,
-    word: &'static str,
+    word: Word,
     has_errors: bool,
 }
 
 impl Answer<'_> {
     /// Whether its number is that of a cache, and not of the storage.
     fn is_cached(&self) -> bool {
-        self.word == Verdict::Cached.as_str()
+        self.word == Word::Verdict(Verdict::Cached)
     }
 }
 
@@ -315,7 +315,7 @@ impl Question<'_> {
 /// What makes the number of a side doubtful.
 fn doubt(answer: &Answer<'_>) -> Option<String> {
     let errors = answer.has_errors.then_some("with errors");
-    let word = Some(answer.word).filter(|word| crate::rows::tone(word) == Some(crate::style::Tone::Doubtful));
+    let word = Some(answer.word).filter(|word| word.is_doubtful()).map(Word::as_str);
     let words: Vec<&str> = word.into_iter().chain(errors).collect();
     (!words.is_empty()).then(|| format!("{} {}", answer.letter, words.join(" ")))
 }

@@ -5,9 +5,11 @@ use plimsoll_record::{
     event::{SlotPurpose, SlotResult},
     judgement::{RateEstimate, Stability},
     record::Window,
+    word::Word,
 };
 
 use super::*;
+use crate::grid::{Column, Side};
 
 /// A run that the rules judged: a cell that is steady, and a mixed one that no single number describes.
 fn judged() -> Record {
@@ -68,4 +70,18 @@ fn steady_stands_beside_its_window_and_a_mean_that_misleads_gives_way_to_the_ran
     let narrow = record(&judged(), 60, PLAIN);
     let row = narrow.lines().find(|line| line.starts_with("level")).unwrap();
     assert!(row.ends_with("14 s to 15m 08s  steady"), "{narrow}");
+}
+
+#[test]
+fn a_word_is_coloured_because_it_is_a_verdict_and_not_because_it_looks_like_one() {
+    let names = || Column::new("workload", Side::Left, 0, vec!["a long name".to_owned(), "b".to_owned()]);
+    let shown = |last: Column| {
+        let mut out = String::new();
+        push_grid(&mut out, &Grid::new(vec![names(), last]), COLOUR);
+        out.lines().skip(2).map(|line| line.replace('\u{1b}', "^")).collect::<Vec<_>>()
+    };
+    let told = Column::new("state", Side::Left, 0, vec!["waiting".to_owned(), "not run".to_owned()]);
+    assert_eq!(shown(told), ["a long name  waiting", "b            not run"]);
+    let verdicts = rows::verdicts(&[Some(Word::Verdict(Verdict::Cached)), None]);
+    assert_eq!(shown(verdicts), ["a long name  ^[33mcached^[0m", "b"]);
 }
