@@ -86,13 +86,6 @@ impl CacheActivity {
             dirty_after_bytes: last.dirty_after_bytes,
         });
     }
-
-    /// Share of the bytes read that did not come from the storage: 0 for none, 1 for all. Less than none (the kernel
-    /// read ahead) is none.
-    pub fn read_hit_share(&self) -> Option<f64> {
-        let (storage, requested) = (self.storage_read_bytes?, self.requested_read_bytes);
-        (requested > 0).then(|| (1.0 - storage as f64 / requested as f64).max(0.0))
-    }
 }
 
 /// What the disk did in the slots, ramps included, that was not asked by the workload: other processes, and the journal
@@ -150,17 +143,14 @@ mod tests {
     }
 
     #[test]
-    fn the_hit_share_is_that_of_all_slots_together() {
+    fn what_was_read_is_that_of_all_slots_together() {
         let mut sum = slot(Some(1000), 0, 1000);
-        assert_eq!(sum.read_hit_share(), Some(0.0));
         sum.add(&slot(Some(500), 1000, 1500));
-        assert_eq!(sum.read_hit_share(), Some(0.25));
+        assert_eq!((sum.requested_read_bytes, sum.storage_read_bytes), (2000, Some(1500)));
         let residency = sum.residency.clone().unwrap();
         assert_eq!((residency.before_bytes, residency.after_bytes), (0, Some(1500)));
         sum.add(&slot(None, 0, 0));
-        assert_eq!(sum.read_hit_share(), None);
-        assert_eq!(slot(Some(1200), 0, 0).read_hit_share(), Some(0.0), "read ahead");
-        assert_eq!(CacheActivity::default().read_hit_share(), None);
+        assert_eq!((sum.requested_read_bytes, sum.storage_read_bytes), (3000, None));
     }
 
     #[test]

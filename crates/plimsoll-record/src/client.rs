@@ -139,19 +139,9 @@ impl ClientActivity {
         self.of_span(self.worker_run_delay_ns)
     }
 
-    /// Share of the whole machine that plimsoll had.
-    pub fn process_share(&self) -> Option<f64> {
-        share(self.process_ns, self.machine_total_ns?)
-    }
-
     /// Share of the machine's time in which its processors were busy.
     pub fn machine_share(&self) -> Option<f64> {
         share(self.machine_busy_ns?, self.machine_total_ns?)
-    }
-
-    /// Share of the machine's time that the hypervisor gave to others.
-    pub fn steal_share(&self) -> Option<f64> {
-        share(self.steal_ns?, self.machine_total_ns?)
     }
 
     /// Share of the time that the hypervisor took from the busiest worker, supposed that it took as much of that
@@ -229,10 +219,9 @@ mod tests {
         close(sum.worker_run_delay_share(), 0.1);
         close(sum.worker_run_delay_share_max, 0.2);
         close(sum.worker_steal_share(), 40.0 / 3000.0 * 0.7);
-        close(sum.process_share(), 0.35);
         close(sum.machine_share(), 0.75);
-        close(sum.steal_share(), 0.01);
         close(sum.throttled_share(), 0.01);
+        assert_eq!((sum.process_ns, sum.steal_ns), (1_400, Some(40)));
         assert_eq!(sum.hiccups.as_ref().unwrap().count(), 2000);
         assert_eq!((sum.hiccup_ns.min, sum.hiccup_ns.max), (Some(50), Some(70)));
         assert_eq!(sum.pressure_cpu_share(), None);

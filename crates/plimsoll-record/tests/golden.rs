@@ -416,7 +416,7 @@ fn the_golden_record_says_what_its_events_said() {
     assert_eq!(client.device_queue_ns, Some(7_800_000_000));
     assert_eq!((client.swapped_in_bytes, client.null_operations_per_second), (None, Some(20e6)));
     let cache = reads.cache.as_ref().unwrap();
-    assert_eq!((cache.read_hit_share(), cache.storage_write_bytes), (Some(0.0), None));
+    assert_eq!((cache.storage_read_bytes, cache.storage_write_bytes), (Some(cache.requested_read_bytes), None));
     assert_eq!(cache.repeats.as_ref().unwrap().pairs, 8);
     assert_eq!(reads.foreign.as_ref().unwrap().write_bytes, Some(1024));
     assert_eq!(reads.worker_operations, [10_200]);

@@ -48,14 +48,14 @@ pub use self::{
 use self::{
     leftovers::{LeftReason, Sweep, open},
     marker::{
-        FILE_PREFIX, FileIdentity, MARKER_NAME, MODE_FOR_READERS, MarkerFile, Opened, Unfinished, is_file_name,
-        run_of_directory_name, sidecar_name, unfinished_name,
+        FILE_PREFIX, FileIdentity, MARKER_NAME, MODE_FOR_READERS, MarkerFile, Opened, Unfinished, sidecar_name,
+        unfinished_name,
     },
     name_set::OwnedNames,
     registry::{ObjectKind, Registry},
     removal::{
-        Authority, Outcome, empty_and_remove_directory, entries, is_file_of, open_directory, remove_file,
-        remove_file_of_marker, unlink,
+        Authority, Outcome, empty_and_remove_directory, is_file_of, open_directory, remove_file, remove_file_of_marker,
+        unlink,
     },
     trees::TREE_PREFIX,
     works::WORK_PREFIX,
@@ -187,35 +187,6 @@ impl TestObjects {
             }
         }
         Err(failed(Errno::EXIST.into()))
-    }
-
-    /// Takes over a directory that an earlier run kept in `target`, when there is one that no other run uses. It
-    /// stays when this run ends.
-    ///
-    /// # Errors
-    /// When the target cannot be looked into.
-    pub fn reuse_directory(&mut self, target: &Path) -> Result<Option<TestDirectory>, ObjectError> {
-        let failed = |source| ObjectError::Create { path: target.to_owned(), source };
-        let target = target.canonicalize().map_err(failed)?;
-        let parent = open(&target).map_err(failed)?;
-        for name in entries(parent.as_fd()).map_err(failed)? {
-            let Some(run) = run_of_directory_name(&name) else {
-                continue;
-            };
-            let Ok(directory) = open_directory(parent.as_fd(), &name) else {
-                continue;
-            };
-            let Ok(Opened::Abandoned(marker)) = MarkerFile::open(directory.as_fd(), OsStr::new(MARKER_NAME)) else {
-                continue;
-            };
-            if marker.marker().kept && marker.marker().run == run {
-                let path = target.join(&name);
-                let handle = TestDirectory { path: path.clone(), directory: directory.try_clone().map_err(failed)? };
-                self.directories.push(OwnedDirectory { path, name, parent, directory, marker });
-                return Ok(Some(handle));
-            }
-        }
-        Ok(None)
     }
 
     /// Makes the file `path` when it does not exist, takes it over when an earlier run kept it, and leaves it alone
@@ -458,23 +429,6 @@ impl TestDirectory {
             chownat(&self.directory, &*name, Some(user.id), Some(user.group), AtFlags::SYMLINK_NOFOLLOW)?;
         }
         Ok(self.path.join(name))
-    }
-
-    /// The numbers and sizes in bytes of the files that are there, in the order of their numbers.
-    ///
-    /// # Errors
-    /// When the directory cannot be read.
-    pub fn files(&self) -> io::Result<Vec<(u32, u64)>> {
-        let mut files = Vec::new();
-        for name in entries(self.directory.as_fd())?.into_iter().filter(|name| is_file_name(name)) {
-            let index = name.to_str().and_then(|name| name.strip_prefix(FILE_PREFIX)?.parse().ok());
-            let facts = self.path.join(&name).symlink_metadata()?;
-            if let Some(index) = index.filter(|_| facts.is_file()) {
-                files.push((index, facts.size()));
-            }
-        }
-        files.sort_unstable();
-        Ok(files)
     }
 }
 

@@ -93,7 +93,7 @@ fn a_run_says_what_its_workers_and_the_machine_did() {
     let busiest = client.busiest_worker_share().unwrap();
     assert!((0.05..1.05).contains(&busiest), "{busiest}");
     assert!(client.process_ns >= client.busiest_worker_ns.unwrap() / 2);
-    assert!(client.machine_share().unwrap() >= client.process_share().unwrap() * 0.8);
+    assert!(client.machine_busy_ns.unwrap() as f64 >= client.process_ns as f64 * 0.8);
     assert!(client.hiccups.as_ref().unwrap().count() > 0);
     assert_eq!((cell.cache, cell.foreign, client.null_operations_per_second), (None, None, None));
 }
@@ -120,13 +120,12 @@ fn what_the_page_cache_answers_shows_and_direct_io_shows_none() {
     let direct = measure(place.path(), &format!("{SHORT}rw = 'randread'"));
     let cache = direct.cache.as_ref().unwrap();
     assert_eq!(cache.storage_read_bytes, Some(cache.requested_read_bytes), "{:?}", cache.storage_reason);
-    assert_eq!(cache.read_hit_share(), Some(0.0));
     assert!(direct.client.unwrap().null_operations_per_second.unwrap() > direct.read.unwrap().iops);
 
     let buffered = measure(place.path(), "rw = 'randread'\nbuffered = true\nsize = '1MiB'\nduration = '500ms'");
     let cache = buffered.cache.as_ref().unwrap();
     // There are 256 pages, so most reads meet one that was read before.
-    assert!(cache.read_hit_share().unwrap() > 0.5, "{cache:?}");
+    assert!(cache.storage_read_bytes.unwrap() < cache.requested_read_bytes / 2, "{cache:?}");
     let residency = cache.residency.as_ref().unwrap();
     assert_eq!(residency.total_bytes, 1 << 20);
     assert!(residency.after_bytes.unwrap() > residency.before_bytes, "{residency:?}");

@@ -39,9 +39,7 @@ impl TestObjects {
             drop(marker);
             taken = taken.and(self.create_file(&path).map(drop));
         }
-        let directories = self.directories.iter_mut().map(|made| (&made.path, &mut made.marker));
-        let files = self.files.iter_mut().map(|made| (&made.path, &mut made.marker));
-        for (path, marker) in directories.chain(files).filter(|(_, marker)| marker.marker().kept) {
+        for OwnedFile { path, marker, .. } in self.files.iter_mut().filter(|made| made.marker.marker().kept) {
             let failed = |source| ObjectError::Create { path: path.clone(), source };
             taken = taken.and(marker.change(|marker| marker.kept = false).map_err(failed));
         }

@@ -132,7 +132,7 @@ fn what_cannot_be_told_apart_has_a_reason() {
 }
 
 #[test]
-fn the_hit_share_counts_whole_slots_on_both_sides() {
+fn what_the_cache_is_told_counts_whole_slots_on_both_sides() {
     let (buffered, tally, cost) = (plan("rw = 'randread'\nbuffered = true"), tally(), cost(275 * 4096));
     let target = Path::new("/");
     let accounts =
@@ -141,12 +141,11 @@ fn the_hit_share_counts_whole_slots_on_both_sides() {
     let after = Held { resident_bytes: 20, ..held };
     let cache = accounts(Some(device_of(target))).cache(Ok(held), Some(Ok(after)));
     assert_eq!((cache.requested_read_bytes, cache.storage_read_bytes), (1100 * 4096, Some(275 * 4096)));
-    assert_eq!(cache.read_hit_share(), Some(0.75));
     let residency = cache.residency.unwrap();
     assert_eq!((residency.total_bytes, residency.before_bytes), (9000, 10));
     assert_eq!((residency.after_bytes, residency.dirty_after_bytes), (Some(20), Some(3)));
     let unknown = accounts(None).cache(Err("hidden".to_owned()), None);
-    assert_eq!((unknown.read_hit_share(), unknown.residency), (None, None));
+    assert_eq!((unknown.storage_read_bytes, unknown.residency), (None, None));
     assert_eq!(unknown.residency_reason.as_deref(), Some("hidden"));
     assert!(unknown.storage_reason.unwrap().contains("no block device"));
 }
