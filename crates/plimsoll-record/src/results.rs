@@ -279,6 +279,22 @@ pub struct Interval {
     pub tick_operations: Vec<u64>,
 }
 
+impl Interval {
+    /// Reads and writes per second; `None` where no time passed.
+    pub fn iops(&self) -> Option<f64> {
+        self.per_second(self.read_operations + self.write_operations)
+    }
+
+    /// Bytes per second that were read and written; `None` where no time passed.
+    pub fn bytes_per_second(&self) -> Option<f64> {
+        self.per_second(self.read_bytes + self.write_bytes)
+    }
+
+    fn per_second(&self, amount: u64) -> Option<f64> {
+        (self.length_ns > 0).then(|| amount as f64 * 1e9 / self.length_ns as f64)
+    }
+}
+
 /// What it cost the machine that measured, over all slots with their ramps: whole slots, because then the time and the
 /// operations that it was spent on are counted from the same moment to the same moment. What the machine did in the
 /// measured time alone is in `client`.
@@ -528,6 +544,22 @@ mod tests {
         let mut nothing = JobDirection::default();
         nothing.add(&sum);
         assert_eq!(nothing, sum);
+    }
+
+    #[test]
+    fn the_rates_of_a_second_are_those_of_reads_and_writes_and_of_no_time_there_are_none() {
+        let mut second = Interval {
+            length_ns: 500_000_000,
+            read_operations: 30,
+            write_operations: 20,
+            sync_operations: 7,
+            read_bytes: 3000,
+            write_bytes: 2000,
+            ..Interval::default()
+        };
+        assert_eq!((second.iops(), second.bytes_per_second()), (Some(100.0), Some(10_000.0)));
+        second.length_ns = 0;
+        assert_eq!((second.iops(), second.bytes_per_second()), (None, None));
     }
 
     #[test]

@@ -164,18 +164,15 @@ impl LiveRun {
             RunEvent::Interval { cell, interval } => {
                 self.elapsed_ns = self.elapsed_ns.max(interval.t_ns.saturating_add(interval.length_ns));
                 let Some(label) = self.cells.get(*cell).map(|cell| cell.label.clone()) else { return };
-                if interval.length_ns == 0 {
-                    return;
-                }
-                let per_second = |amount: u64| amount as f64 * 1e9 / interval.length_ns as f64;
+                let Some((iops, bytes_per_second)) = interval.iops().zip(interval.bytes_per_second()) else { return };
                 self.seconds.push_back(LiveSecond {
                     cell: *cell,
                     label,
                     t_ns: interval.t_ns,
                     length_ns: interval.length_ns,
                     measured: interval.measured,
-                    iops: per_second(interval.read_operations + interval.write_operations),
-                    bytes_per_second: per_second(interval.read_bytes + interval.write_bytes),
+                    iops,
+                    bytes_per_second,
                     p99_ns: interval.p99_ns,
                 });
                 let at_once = self.cells.iter().filter(|cell| cell.is_measured).count();

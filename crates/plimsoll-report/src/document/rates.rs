@@ -30,8 +30,10 @@ impl Resolution {
 pub(super) fn of(record: &Record, cell: &Cell, resolution: Resolution) -> Option<Rates> {
     let seconds_a_point = resolution.seconds_a_point();
     let is_shortened = seconds_a_point > 1;
-    // Where several seconds are one point, they may be of several visits, and ramps are left out.
-    let shown: Vec<&Interval> = cell.series.iter().filter(|second| second.measured || !is_shortened).collect();
+    // Where several seconds are one point, they may be of several visits, and ramps are left out. What took no time has
+    // no rate.
+    let is_shown = |second: &&Interval| second.length_ns > 0 && (second.measured || !is_shortened);
+    let shown: Vec<&Interval> = cell.series.iter().filter(is_shown).collect();
     let stretches: Vec<Stretch> = shown
         .chunk_by(|one, next| (is_shortened || belongs_to(one, next)) && part(cell, one) == part(cell, next))
         .map(|seconds| stretch(part(cell, seconds[0]), seconds, seconds_a_point))
@@ -69,14 +71,14 @@ fn stretch(part: StretchPart, seconds: &[&Interval], seconds_a_point: usize) -> 
         let from_ns = point[0].t_ns;
         let last = point[point.len() - 1];
         let length_ns: u64 = point.iter().map(|second| second.length_ns).sum();
-        let per_second = |amount: u64| rounded(amount as f64 / (length_ns.max(1) as f64 / 1e9));
+        let per_second = |amount: u64| rounded(amount as f64 * 1e9 / length_ns as f64);
         stretch.t_ms.push(u64::midpoint(from_ns, last.t_ns + last.length_ns) / 1_000_000);
         stretch.iops.push(per_second(point.iter().map(|one| operations(one)).sum()));
         stretch.bytes_per_second.push(per_second(point.iter().map(|one| one.read_bytes + one.write_bytes).sum()));
         stretch.p50_us.push(slowest(point.iter().map(|one| one.p50_ns)));
         stretch.p99_us.push(slowest(point.iter().map(|one| one.p99_ns)));
         if seconds_a_point > 1 {
-            let rates = || point.iter().map(|one| operations(one) as f64 / (one.length_ns.max(1) as f64 / 1e9));
+            let rates = || point.iter().map(|one| operations(one) as f64 * 1e9 / one.length_ns as f64);
             stretch.extremes.push([rates().fold(f64::INFINITY, f64::min), rates().fold(0.0, f64::max)].map(rounded));
         }
     }
@@ -145,10 +147,12 @@ mod tests {
             read_operations: 100,
             ..Interval::default()
         };
-        record.cells[0].series = vec![part(389, 250, false), part(639, 1000, true), part(1639, 500, true)];
+        record.cells[0].series =
+            vec![part(389, 250, false), part(639, 1000, true), part(1639, 500, true), part(2139, 0, true)];
         let shown = of(&record, &record.cells[0], Resolution { points: 100, seconds: 3 }).unwrap();
         let shown = serde_json::to_value(&shown.stretches).unwrap();
         let ends = |index: usize| [&shown[index]["begin_ms"], &shown[index]["end_ms"]].map(serde_json::Value::as_u64);
         assert_eq!([ends(0), ends(1)], [[Some(389), Some(639)], [Some(639), Some(2139)]]);
+        assert_eq!(shown[1]["iops"], serde_json::json!([100.0, 200.0]), "what took no time has no rate");
     }
 }

@@ -14,10 +14,7 @@ use plimsoll_record::{
 use plimsoll_workload::plan::{BlockPlan, Pacing};
 use serde_json::json;
 
-use super::{
-    main_direction, rate,
-    seconds::{HALF_SECOND_NS, second_rate},
-};
+use super::{main_direction, rate, seconds::HALF_SECOND_NS};
 use crate::findings::finding;
 
 /// Measured time below which nothing is said of the machine: counters that tick every few milliseconds say little.
@@ -108,7 +105,7 @@ pub(super) fn client_sentence(limit: &ClientLimit) -> Finding {
 fn spread_of_seconds(cell: &Cell) -> Option<f64> {
     let is_judged = |round| cell.slots.iter().any(|slot| slot.round == round && slot.purpose == SlotPurpose::Measured);
     let whole = |second: &&Interval| second.measured && second.length_ns >= HALF_SECOND_NS && is_judged(second.round);
-    let rates: Vec<f64> = cell.series.iter().filter(whole).map(second_rate).collect();
+    let rates: Vec<f64> = cell.series.iter().filter(whole).filter_map(Interval::iops).collect();
     (rates.len() >= SPREAD_SECONDS_MIN).then(|| spread(&rates))
 }
 

@@ -55,7 +55,7 @@ fn stretches(cell: &Cell) -> Vec<(u64, Vec<f64>)> {
     let counted = |second: &&Interval| cell.slots.iter().any(|slot| slot.counted && slot.round == second.round);
     let mut stretches: Vec<(u32, u64, Vec<f64>)> = Vec::new();
     for second in cell.series.iter().filter(in_window).filter(counted) {
-        let rate = second_rate(second);
+        let Some(rate) = second.iops() else { continue };
         match stretches.last_mut() {
             Some((round, _, rates)) if *round == second.round => rates.push(rate),
             _ => stretches.push((second.round, second.t_ns, vec![rate])),
@@ -113,10 +113,6 @@ pub(super) fn stalled(cell: &Cell, plan: &BlockPlan) -> Option<Finding> {
         ("time_share", json!(stalls.share)),
     ];
     Some(finding("stalled", Severity::Warning, text, &evidence))
-}
-
-pub(super) fn second_rate(second: &Interval) -> f64 {
-    (second.read_operations + second.write_operations) as f64 * 1e9 / second.length_ns as f64
 }
 
 #[cfg(test)]

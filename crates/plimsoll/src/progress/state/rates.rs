@@ -36,12 +36,7 @@ impl Rates {
     }
 
     pub(super) fn of(interval: &Interval) -> Option<Self> {
-        let per_second = |amount: u64| amount as f64 * 1e9 / interval.length_ns as f64;
-        (interval.length_ns > 0).then(|| Self {
-            iops: per_second(interval.read_operations + interval.write_operations),
-            bytes_per_second: per_second(interval.read_bytes + interval.write_bytes),
-            p99_ns: interval.p99_ns,
-        })
+        Some(Self { iops: interval.iops()?, bytes_per_second: interval.bytes_per_second()?, p99_ns: interval.p99_ns })
     }
 
     /// The mean of the measured time of a slot.
