@@ -109,7 +109,7 @@ pub(super) const ENTRIES: &[Entry] = &[
         "gtod_cpu",
         ANY,
         "A processor that does nothing but read the clock",
-        "the clock is read once a batch",
+        "the clock is read once for a batch of reads, and once for each write",
     ),
     Entry::ignored(
         Category::Course,
