@@ -1,4 +1,5 @@
-//! The only place where numbers become text for people: in tables, and in the sentences of a record.
+//! Numbers as text for people: in tables, and in the sentences of a record. Where a reader checks a number against
+//! another one, `report` shows more of its digits.
 //!
 //! Three significant figures, because no measurement of storage deserves more; rates below ten thousand are written as
 //! whole numbers because that is how limits are sold. The unit always stands beside the number or in the head of its
@@ -184,6 +185,11 @@ pub fn percent(share: f64) -> String {
     format!("{text} %")
 }
 
+/// How many times as much one thing is as another: `62.9`, `4.17`, `1.01`.
+pub fn ratio(value: f64) -> String {
+    if value >= 9.995 { format!("{value:.1}") } else { format!("{value:.2}") }
+}
+
 /// A share of processors, as a quota gives it: `0.500`, `2.00`.
 pub fn processors(value: f64) -> String {
     three_figures(value)
@@ -207,6 +213,13 @@ pub fn id_prefix(id: &str) -> &str {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_ratio_below_ten_has_two_decimals() {
+        for (value, text) in [(1.013, "1.01"), (9.994, "9.99"), (9.996, "10.0"), (62.94, "62.9")] {
+            assert_eq!(ratio(value), text);
+        }
+    }
 
     #[test]
     fn rates_have_three_figures_or_four_whole_digits() {

@@ -1,8 +1,9 @@
 //! Records as text for people. Pure: it is handed records and plans and returns strings; it prints nothing, looks
 //! nothing up, and reads neither a clock nor a terminal.
 //!
-//! Read [`table::record`] first, then [`comparison`]. Numbers become text in [`plimsoll_record::numbers`] alone, and
-//! [`printable`] is what names and paths pass on their way into lines and tables.
+//! Read [`table::record`] first, then [`comparison`]. Numbers become text in [`plimsoll_record::numbers`], but where a
+//! reader checks them: [`explanation`] and [`claims`] show more digits. [`printable`] is what names and paths pass on
+//! their way into lines and tables.
 
 #![forbid(unsafe_code)]
 

@@ -1,9 +1,8 @@
 //! What each of several workers or threads of a cell did.
 
-use plimsoll_record::{record::Cell, told::Measured};
+use plimsoll_record::{numbers, record::Cell, told::Measured};
 
 use super::{Fairness, rounded};
-use crate::explanation::show;
 
 /// Up to so many times as much as the slowest is nearly the same.
 const EVEN: f64 = 1.1;
@@ -27,12 +26,12 @@ pub(super) fn of(cell: &Cell) -> Option<Fairness> {
             format!("{}: {idle} of {count} {of}s did nothing", cell.workload)
         }
         ratio if ratio <= EVEN => {
-            format!("{}: all {count} {of}s did nearly the same ({}x)", cell.workload, show::ratio(ratio))
+            format!("{}: all {count} {of}s did nearly the same ({}x)", cell.workload, numbers::ratio(ratio))
         }
         ratio => format!(
             "{}: the busiest of {count} {of}s did {}x of what the slowest did",
             cell.workload,
-            show::ratio(ratio)
+            numbers::ratio(ratio)
         ),
     };
     Some(Fairness {

@@ -143,7 +143,7 @@ fn impossible(judged: &Judged) -> String {
     format!(
         "{} are {} times the {} that are possible: something else answered",
         show::rate(judged.unit, judged.measured),
-        show::ratio(judged.measured / most),
+        numbers::ratio(judged.measured / most),
         show::rate(judged.unit, most)
     )
 }

@@ -161,7 +161,7 @@ fn rates(first: &Subject<'_>, one: &Judged, other: &Subject<'_>, two: &Judged) -
             "what was bought explains it: {} beside {} are {} : 1",
             rate(fast_rate, fast_rate.expected),
             rate(slow_rate, slow_rate.expected),
-            show::ratio(expected)
+            numbers::ratio(expected)
         );
         (Explained::ByProvisioning, text)
     } else if may_be_chance {
@@ -172,7 +172,7 @@ fn rates(first: &Subject<'_>, one: &Judged, other: &Subject<'_>, two: &Judged) -
                 "{} beside {} were bought, which would be {} : 1",
                 rate(fast_rate, fast_rate.expected),
                 rate(slow_rate, slow_rate.expected),
-                show::ratio(expected)
+                numbers::ratio(expected)
             ),
         };
         (Explained::NoDifference, format!("no difference found{p}; {bought}"))
@@ -185,7 +185,7 @@ fn rates(first: &Subject<'_>, one: &Judged, other: &Subject<'_>, two: &Judged) -
             "what was bought does not explain it: {} beside {} would be {} : 1",
             rate(fast_rate, fast_rate.expected),
             rate(slow_rate, slow_rate.expected),
-            show::ratio(expected)
+            numbers::ratio(expected)
         );
         (Explained::No, text)
     };
@@ -194,7 +194,7 @@ fn rates(first: &Subject<'_>, one: &Judged, other: &Subject<'_>, two: &Judged) -
     let text = format!(
         "{}{of}: {of_fast} did {} times as much as {of_slow} ({} beside {}); {why}",
         fast.cell.workload,
-        show::ratio(measured),
+        numbers::ratio(measured),
         rate(fast_rate, fast_rate.measured),
         rate(slow_rate, slow_rate.measured),
     );
@@ -245,13 +245,13 @@ fn of_commands(first: &Subject<'_>, other: &Subject<'_>) -> Option<Pair> {
             }
             _ if is_alike => "; what was bought is alike".to_owned(),
             Explained::NoDifference if leaves_out(speeds, bought) => {
-                format!("; what was bought differs {} : 1, so it is not bound by these disks", show::ratio(ratio))
+                format!("; what was bought differs {} : 1, so it is not bound by these disks", numbers::ratio(ratio))
             }
             Explained::NoDifference => format!(
                 "; what was bought differs {} : 1, and whether it is bound by these disks takes more iterations to say",
-                show::ratio(ratio)
+                numbers::ratio(ratio)
             ),
-            _ => format!("; what was bought differs {} : 1", show::ratio(ratio)),
+            _ => format!("; what was bought differs {} : 1", numbers::ratio(ratio)),
         }
     });
     let means = [mean(slower), mean(faster)];
@@ -263,9 +263,9 @@ fn of_commands(first: &Subject<'_>, other: &Subject<'_>) -> Option<Pair> {
     let [one, two] = called([fast, slow]);
     let how = match &unit {
         Some(_) if ratio < TIMES_FROM => format!("{two} did {:+.2} %", (1.0 / ratio - 1.0) * 100.0),
-        Some(_) => format!("{two} did as much in {} times the time", show::ratio(ratio)),
+        Some(_) => format!("{two} did as much in {} times the time", numbers::ratio(ratio)),
         None if ratio < TIMES_FROM => format!("{two} took {:+.2} %", (ratio - 1.0) * 100.0),
-        None => format!("{two} took {} times as long", show::ratio(ratio)),
+        None => format!("{two} took {} times as long", numbers::ratio(ratio)),
     };
     let text = format!(
         "{}: {found}, {how} ({of_slow} beside {of_fast} of {one}, {} and {} times; {p}){beside}",

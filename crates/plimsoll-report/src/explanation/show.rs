@@ -36,14 +36,6 @@ pub(crate) fn signed(value: f64, reference: f64) -> String {
     format!("{percent:+.digits$} %")
 }
 
-/// A ratio: `62.9`, `4.17`, `1.01`.
-pub(crate) fn ratio(value: f64) -> String {
-    match value {
-        value if value >= 9.995 => format!("{value:.1}"),
-        value => format!("{value:.2}"),
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;

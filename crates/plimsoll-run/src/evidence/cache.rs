@@ -3,7 +3,7 @@
 use plimsoll_measure::detect::cache::{self, CacheNumbers, CacheSign, Repeats};
 use plimsoll_record::{
     event::SlotPurpose,
-    numbers::{iops, percent},
+    numbers::{self, iops, percent},
     record::Cell,
     results::{Finding, Severity, SlotSummary},
 };
@@ -62,7 +62,10 @@ pub(super) fn cached(cell: &Cell, plan: &BlockPlan) -> Vec<Finding> {
             CacheSign::AboveLimit(ratio) => finding(
                 "read-above-device-limit",
                 Severity::Warning,
-                format!("the rate is {ratio:.2} times the limit: something else answered, or the limit is another one"),
+                format!(
+                    "the rate is {} times the limit: something else answered, or the limit is another one",
+                    numbers::ratio(ratio)
+                ),
                 &[("ratio", json!(ratio))],
             ),
             CacheSign::RepeatFaster(ratio) => return repeats_faster(cell, Some(ratio)),
@@ -103,7 +106,7 @@ fn repeats_faster(cell: &Cell, ratio: Option<f64>) -> Option<Finding> {
         Some(ratio) => (
             "repeated-reads-faster",
             Severity::Warning,
-            format!("{rates}. The rate includes it: it is {ratio:.2} times that of first reads"),
+            format!("{rates}. The rate includes it: it is {} times that of first reads", numbers::ratio(ratio)),
         ),
         None => ("cache-behind", Severity::Info, format!("{rates}. The rate is that of first reads")),
     };

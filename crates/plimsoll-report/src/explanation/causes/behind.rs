@@ -46,7 +46,7 @@ fn above(scene: &Scene<'_>) -> Option<Cause> {
     let most = judged.burst.unwrap_or(judged.lasting);
     let text = format!(
         "its disk did up to {} times what {} takes at most: it is other storage than was said, or more of it",
-        show::ratio(judged.measured / most),
+        numbers::ratio(judged.measured / most),
         scene.name(judged.part)
     );
     let evidence = [("measured", json!(judged.measured)), ("most", json!(most))];

@@ -36,7 +36,7 @@ fn of_writes(scene: &Scene<'_>, judged: &Judged) -> Cause {
     let said = format!(
         "{} of writes are {} times the {} that {} takes at most",
         rate(judged.measured),
-        show::ratio(judged.measured / judged.burst.unwrap_or(judged.lasting)),
+        numbers::ratio(judged.measured / judged.burst.unwrap_or(judged.lasting)),
         rate(judged.burst.unwrap_or(judged.lasting)),
         scene.name(judged.part)
     );

@@ -53,8 +53,8 @@ pub(super) fn causes(scene: &Scene<'_>) -> Vec<Cause> {
     let evidence =
         [("fastest_over_slowest", json!(fastest / slowest)), ("odd_share", json!(share)), ("threads", json!(threads))];
     let text = format!(
-        "threads got unequal shares: the fastest did {:.2} times as much as the slowest{who}",
-        fastest / slowest
+        "threads got unequal shares: the fastest did {} times as much as the slowest{who}",
+        numbers::ratio(fastest / slowest)
     );
     let advice = "do not take the total for what each thread would get; repeat with as many threads as processors";
     vec![Cause::new("thread-imbalance", 0.85, text, &evidence).advising(advice)]
