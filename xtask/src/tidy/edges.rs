@@ -54,6 +54,9 @@ pub(super) fn check(tree: &Tree, workspace: &Edges) -> Vec<Problem> {
         for used in uses.iter().filter(|used| !may_use.contains(used) && !may_use.iter().any(|word| word == "all")) {
             problems.push(problem(format!("{name} uses {used}, which the table of edges does not allow")));
         }
+        for unused in may_use.iter().filter(|used| !uses.contains(used) && *used != "all") {
+            problems.push(problem(format!("the table of edges allows {name} to use {unused}, which it does not")));
+        }
     }
     for name in allowed.keys().filter(|name| !workspace.contains_key(*name)) {
         problems.push(problem(format!("the table of edges has {name}, and the workspace has no such crate")));
@@ -99,13 +102,19 @@ mod tests {
     #[test]
     fn edges_of_the_table_are_allowed() {
         let workspace: &[(&str, &[&str])] =
-            &[("io", &[]), ("run", &["io"]), ("record", &[]), ("plimsoll", &["run", "io"])];
+            &[("io", &[]), ("run", &["io", "record"]), ("record", &[]), ("plimsoll", &["run", "io"])];
         assert_eq!(texts(workspace), Vec::<String>::new());
     }
 
     #[test]
+    fn an_edge_that_nobody_uses_is_a_problem() {
+        let found = texts(&[("io", &[]), ("run", &["io"]), ("record", &[]), ("plimsoll", &[])]);
+        assert_eq!(found, ["the table of edges allows run to use record, which it does not"]);
+    }
+
+    #[test]
     fn an_extra_edge_an_unlisted_crate_and_a_stale_row_are_problems() {
-        let found = texts(&[("io", &["record"]), ("run", &[]), ("extra", &[]), ("plimsoll", &[])]);
+        let found = texts(&[("io", &["record"]), ("run", &["io", "record"]), ("extra", &[]), ("plimsoll", &[])]);
         assert_eq!(found.len(), 3, "{found:?}");
         assert!(found.iter().any(|text| text.contains("io uses record")));
         assert!(found.iter().any(|text| text.contains("crate extra is not in")));
