@@ -502,7 +502,7 @@ pub(super) fn parsed_plan(text: &str, path: &Path) -> anyhow::Result<PlanFile> {
     toml::from_str(text).map_err(|error| anyhow::anyhow!("plan {}: {error}", path.display()))
 }
 
-/// A seed that fits a signed 64-bit integer, which is what TOML and many JSON readers can hold exactly enough.
+/// A seed of 52 bits: a double holds it exactly, and many readers of JSON have no other number.
 pub(super) fn random_seed() -> anyhow::Result<u64> {
     let mut bytes = [0_u8; 8];
     rustix::rand::getrandom(&mut bytes, rustix::rand::GetRandomFlags::empty()).context("draw a seed")?;
