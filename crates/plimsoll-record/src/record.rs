@@ -201,7 +201,7 @@ pub struct Cell {
     /// Which phase it belongs to: the cells of one ran at the same time. Absent where cells took turns.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub phase: Option<u32>,
-    /// Slots done.
+    /// Rounds done, those that do not count included.
     pub rounds_done: u32,
     /// The engine used; `auto` while none was chosen.
     pub engine: EngineChoice,

@@ -41,11 +41,11 @@ use crate::{
     client::{self, WorkerUse},
     gate::{Gate, Pass},
     kept_seconds::KeptSeconds,
-    measuring::{self, Measures, Measuring},
     names::NamedFiles,
+    still_measuring::{Measures, SlotLeft, StillMeasuring},
     stops::Stops,
     tally::{DirectionTally, INTERVAL_NS, IntervalTally, SlotTally},
-    timing::{Cut, Timing},
+    timing::{Second, Timing},
     worker::{Wires, Worker},
 };
 
@@ -173,7 +173,7 @@ struct WorkerReport {
 
 /// Visits a cell that nothing else runs beside. `on_interval` is called once for each second of load.
 pub fn visit(setup: &SlotSetup<'_>, on_interval: &mut dyn FnMut(Interval)) -> Result<SlotOutcome, SlotError> {
-    let outcome = visit_from(setup, &Measuring::default(), || Some(soon().max(setup.not_before_ns)), on_interval)?;
+    let outcome = visit_from(setup, &StillMeasuring::default(), || Some(soon().max(setup.not_before_ns)), on_interval)?;
     Ok(outcome.expect("it has a start"))
 }
 
@@ -181,7 +181,7 @@ pub fn visit(setup: &SlotSetup<'_>, on_interval: &mut dyn FnMut(Interval)) -> Re
 /// done after the measuring begins when nobody measures any more.
 pub(crate) fn visit_from(
     setup: &SlotSetup<'_>,
-    measuring: &Measuring,
+    measuring: &StillMeasuring,
     start: impl FnOnce() -> Option<u64>,
     on_interval: &mut dyn FnMut(Interval),
 ) -> Result<Option<SlotOutcome>, SlotError> {
@@ -194,18 +194,18 @@ pub(crate) fn visit_from(
     // The watch comes with the workers.
     let gate = Gate::new(workers + 1);
     let halt = AtomicBool::new(false);
-    let (over, never) = (AtomicBool::new(false), AtomicBool::new(false));
+    let (is_done, never) = (AtomicBool::new(false), AtomicBool::new(false));
     let stops = Stops { asked: setup.stop, halt: &halt, over: setup.over.unwrap_or(&never) };
-    let slot = measuring::Slot { left: AtomicU32::new(workers), over: setup.over.filter(|_| setup.plan.ends_phase) };
+    let slot = SlotLeft { left: AtomicU32::new(workers), over: setup.over.filter(|_| setup.plan.ends_phase) };
     let (full, seconds) = sync_channel(workers as usize * SECONDS_BEHIND);
     thread::scope(|scope| {
         let mut threads = Vec::with_capacity(workers as usize);
         let mut returns: Vec<SyncSender<Box<IntervalTally>>> = Vec::with_capacity(workers as usize);
-        let (pass, over_flag) = (gate.pass(), &over);
+        let (pass, watch_is_done) = (gate.pass(), &is_done);
         let watch = thread::Builder::new()
             .name("watch".to_owned())
             .stack_size(256 * 1024)
-            .spawn_scoped(scope, move || client::watch(pass.arrive()?, over_flag, setup.devices))
+            .spawn_scoped(scope, move || client::watch(pass.arrive()?, watch_is_done, setup.devices))
             .map_err(|source| SlotError::Threads { workers: workers + 1, source })?;
         let mut unstarted = None;
         for worker in 0..workers {
@@ -237,7 +237,7 @@ pub(crate) fn visit_from(
             gathering.run(&seconds, &returns, on_interval);
             gathered = (gathering.stalled_seconds, gathering.kept.map(KeptSeconds::into_stretches).unwrap_or_default());
         }
-        over.store(true, Ordering::Relaxed);
+        is_done.store(true, Ordering::Relaxed);
         // All are waited for before any error is told: a panic that nobody joined would end the program.
         let client = watch.join().map_err(|_| SlotError::Panicked);
         let ends: Vec<_> = threads.into_iter().map(|thread| thread.join().map_err(|_| SlotError::Panicked)).collect();
@@ -334,7 +334,7 @@ fn job_results(reports: &[WorkerReport], lanes: u32) -> Vec<JobResult> {
 
 /// A worker's ends of the channels.
 struct WorkerWires {
-    full: SyncSender<(usize, Cut, Box<IntervalTally>)>,
+    full: SyncSender<(usize, Second, Box<IntervalTally>)>,
     empty: Receiver<Box<IntervalTally>>,
 }
 
@@ -441,10 +441,10 @@ struct Gathering {
     /// How many intervals each worker has handed in.
     progress: Vec<usize>,
     /// Intervals not yet handed on, oldest first, with the end that workers gave them, and the index of the oldest.
-    pending: VecDeque<(Cut, Option<u64>, IntervalTally)>,
+    pending: VecDeque<(Second, Option<u64>, IntervalTally)>,
     oldest: usize,
     /// The interval after the newest of these: what was handed on before does not matter to it.
-    upcoming: Cut,
+    upcoming: Second,
     stalled_seconds: u64,
     kept: Option<KeptSeconds>,
 }
@@ -458,7 +458,7 @@ impl Gathering {
             progress: vec![0; workers],
             pending: VecDeque::new(),
             oldest: 0,
-            upcoming: timing.first_cut(),
+            upcoming: timing.first_second(),
             stalled_seconds: 0,
             kept: setup.keeps_seconds.then(KeptSeconds::default),
         }
@@ -467,12 +467,12 @@ impl Gathering {
     /// Until every worker has ended.
     fn run(
         &mut self,
-        seconds: &Receiver<(usize, Cut, Box<IntervalTally>)>,
+        seconds: &Receiver<(usize, Second, Box<IntervalTally>)>,
         returns: &[SyncSender<Box<IntervalTally>>],
         on_interval: &mut dyn FnMut(Interval),
     ) {
-        for (worker, cut, mut tally) in seconds {
-            self.take(worker, cut, &tally);
+        for (worker, second, mut tally) in seconds {
+            self.take(worker, second, &tally);
             tally.clear();
             // One too many: the worker had to make its own while this thread was behind.
             let _ = returns[worker].try_send(tally);
@@ -482,46 +482,46 @@ impl Gathering {
         self.hand_on(usize::MAX, on_interval);
     }
 
-    fn take(&mut self, worker: usize, cut: Cut, tally: &IntervalTally) {
+    fn take(&mut self, worker: usize, second: Second, tally: &IntervalTally) {
         // Nobody waits for those who have come to their end.
-        self.progress[worker] = if tally.is_last { usize::MAX } else { cut.index + 1 };
-        while self.upcoming.index <= cut.index {
+        self.progress[worker] = if tally.is_last { usize::MAX } else { second.index + 1 };
+        while self.upcoming.index <= second.index {
             self.pending.push_back((self.upcoming, None, IntervalTally::new()));
-            self.upcoming = self.timing.next_cut(self.upcoming);
+            self.upcoming = self.timing.next_second(self.upcoming);
         }
         // What was handed on had been handed in by every worker.
-        let (_, until_ns, sum) = &mut self.pending[cut.index - self.oldest];
-        *until_ns = (*until_ns).max(Some(cut.until_ns));
+        let (_, until_ns, sum) = &mut self.pending[second.index - self.oldest];
+        *until_ns = (*until_ns).max(Some(second.until_ns));
         sum.merge(tally);
     }
 
     fn hand_on(&mut self, until: usize, on_interval: &mut dyn FnMut(Interval)) {
         while self.oldest < until
-            && let Some((mut cut, until_ns, tally)) = self.pending.pop_front()
+            && let Some((mut second, until_ns, tally)) = self.pending.pop_front()
         {
             self.oldest += 1;
             // A second that every worker lost is missing; the last one may be short.
             let Some(until_ns) = until_ns else { continue };
-            cut.until_ns = until_ns;
-            let is_whole = cut.until_ns - cut.from_ns >= INTERVAL_NS;
-            self.stalled_seconds += u64::from(cut.measured && is_whole && tally.is_stalled());
-            if let Some(kept) = self.kept.as_mut().filter(|_| cut.measured) {
+            second.until_ns = until_ns;
+            let is_whole = second.until_ns - second.from_ns >= INTERVAL_NS;
+            self.stalled_seconds += u64::from(second.measured && is_whole && tally.is_stalled());
+            if let Some(kept) = self.kept.as_mut().filter(|_| second.measured) {
                 kept.add(&tally.latency);
             }
-            on_interval(self.interval(cut, &tally));
+            on_interval(self.interval(second, &tally));
         }
     }
 
-    fn interval(&self, cut: Cut, tally: &IntervalTally) -> Interval {
+    fn interval(&self, second: Second, tally: &IntervalTally) -> Interval {
         let percentile = |quantile| match tally.latency.percentile(quantile) {
             Percentile::Supported(latency_ns) => Some(latency_ns),
             Percentile::Unsupported { .. } => None,
         };
         Interval {
-            t_ns: cut.from_ns.saturating_sub(self.run_started_ns),
-            length_ns: cut.until_ns - cut.from_ns,
+            t_ns: second.from_ns.saturating_sub(self.run_started_ns),
+            length_ns: second.until_ns - second.from_ns,
             round: self.round,
-            measured: cut.measured,
+            measured: second.measured,
             read_operations: tally.read_operations,
             read_bytes: tally.read_bytes,
             write_operations: tally.write_operations,

@@ -13,10 +13,10 @@ pub struct Timing {
     pub until_ns: Option<u64>,
 }
 
-/// One of the seconds a slot is cut into. Cuts lie at the end of the ramp and at whole seconds from there, so that no
-/// interval is half ramp and half measured.
+/// One of the seconds a slot is cut into, at the end of the ramp and at whole seconds from there: none is half ramp and
+/// half measured.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Cut {
+pub struct Second {
     /// Index of the interval in the slot.
     pub index: usize,
     /// First moment.
@@ -29,16 +29,16 @@ pub struct Cut {
 
 impl Timing {
     /// The first interval of the slot.
-    pub fn first_cut(&self) -> Cut {
-        self.cut(0, self.start_ns)
+    pub fn first_second(&self) -> Second {
+        self.second(0, self.start_ns)
     }
 
     /// The interval after this one.
-    pub fn next_cut(&self, cut: Cut) -> Cut {
-        self.cut(cut.index + 1, cut.until_ns)
+    pub fn next_second(&self, second: Second) -> Second {
+        self.second(second.index + 1, second.until_ns)
     }
 
-    fn cut(&self, index: usize, from_ns: u64) -> Cut {
+    fn second(&self, index: usize, from_ns: u64) -> Second {
         let measured = from_ns >= self.from_ns;
         let end = from_ns.saturating_add(INTERVAL_NS);
         let until_ns = if measured { end } else { end.min(self.from_ns) };
@@ -47,7 +47,7 @@ impl Timing {
             Some(until) if from_ns < until => until_ns.min(until),
             _ => until_ns,
         };
-        Cut { index, from_ns, until_ns, measured }
+        Second { index, from_ns, until_ns, measured }
     }
 
     /// Whether a moment lies in the measured window.
@@ -70,11 +70,12 @@ mod tests {
     #[test]
     fn seconds_are_cut_at_the_end_of_the_ramp() {
         let timing = Timing { start_ns: 100, from_ns: 1_500_000_100, until_ns: Some(3_700_000_100) };
-        let mut cuts = vec![timing.first_cut()];
-        while cuts.last().unwrap().until_ns < 3_700_000_100 {
-            cuts.push(timing.next_cut(*cuts.last().unwrap()));
+        let mut seconds = vec![timing.first_second()];
+        while seconds.last().unwrap().until_ns < 3_700_000_100 {
+            seconds.push(timing.next_second(*seconds.last().unwrap()));
         }
-        let lengths: Vec<_> = cuts.iter().map(|cut| (cut.measured, (cut.until_ns - cut.from_ns) / 1_000_000)).collect();
+        let lengths: Vec<_> =
+            seconds.iter().map(|second| (second.measured, (second.until_ns - second.from_ns) / 1_000_000)).collect();
         assert_eq!(lengths, [(false, 1000), (false, 500), (true, 1000), (true, 1000), (true, 200)]);
     }
 }

@@ -12,8 +12,8 @@ use plimsoll_record::results::Interval;
 use crate::{
     counters::SlotCost,
     gate::Gate,
-    measuring::Measuring,
     slot::{self, SlotError, SlotOutcome, SlotSetup},
+    still_measuring::StillMeasuring,
 };
 
 /// A slot that is being done.
@@ -27,7 +27,7 @@ pub(crate) fn visit(
     if let [alone] = setups {
         return Ok(vec![slot::visit(alone, &mut |interval| on_interval(0, interval))?]);
     }
-    let (gate, measuring) = (Gate::new(setups.len() as u32), Measuring::default());
+    let (gate, measuring) = (Gate::new(setups.len() as u32), StillMeasuring::default());
     let (sender, intervals) = mpsc::channel();
     thread::scope(|scope| {
         let start = |(index, setup)| {

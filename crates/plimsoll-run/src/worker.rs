@@ -34,7 +34,7 @@ use crate::{
     client::WorkerUsage,
     cold_files::ColdFiles,
     tally::{IntervalTally, SlotTally, TICK_NS},
-    timing::{Cut, Timing},
+    timing::{Second, Timing},
 };
 
 /// A worker looks at the clock and the stop flag at least this often.
@@ -86,7 +86,7 @@ pub struct Worker<'a, E, C> {
     writes: u64,
     tally: SlotTally,
     interval: Box<IntervalTally>,
-    cut: Cut,
+    second: Second,
     /// When the measured time began for this worker, and what it had used by then.
     measured_from: Option<WorkerUsage>,
     /// Operations that had ended when the second began.
@@ -161,7 +161,7 @@ impl<'a, E: Engine, C: Clock> Worker<'a, E, C> {
             writes: 0,
             tally: SlotTally::new(),
             interval,
-            cut: timing.first_cut(),
+            second: timing.first_second(),
             measured_from: None,
             timing,
         }
@@ -267,7 +267,7 @@ impl<'a, E: Engine, C: Clock> Worker<'a, E, C> {
             _ => self.tally.last_completion_ns,
         };
         // The last second may be a short one.
-        self.cut.until_ns = self.cut.until_ns.min(now).max(self.cut.from_ns);
+        self.second.until_ns = self.second.until_ns.min(now).max(self.second.from_ns);
         self.interval.is_last = true;
         self.hand_in();
         Ok(Outcome { tally: self.tally, processor, ended_ns, checker: self.checker, engine: self.engine })
@@ -394,10 +394,10 @@ impl<'a, E: Engine, C: Clock> Worker<'a, E, C> {
     #[inline]
     fn reap(&mut self) -> u64 {
         let now = self.clock.now_ns();
-        if now >= self.cut.until_ns {
+        if now >= self.second.until_ns {
             self.next_second(now);
         }
-        let tick = ((now - self.cut.from_ns.min(now)) / TICK_NS) as usize;
+        let tick = ((now - self.second.from_ns.min(now)) / TICK_NS) as usize;
         let in_window = self.timing.is_measured(now);
         let open = self.arrivals.is_some();
         let mut run: Option<Alike> = None;
@@ -497,19 +497,19 @@ impl<'a, E: Engine, C: Clock> Worker<'a, E, C> {
     /// Hands in the second that is over and begins the one that `now` lies in.
     #[cold]
     fn next_second(&mut self, now: u64) {
-        while now >= self.cut.until_ns && !self.timing.is_over(self.cut.until_ns) {
+        while now >= self.second.until_ns && !self.timing.is_over(self.second.until_ns) {
             self.note_stall();
             self.settled_before = self.tally.settled();
             self.waited_before = self.in_flight > 0;
             self.hand_in();
-            self.cut = self.timing.next_cut(self.cut);
+            self.second = self.timing.next_second(self.second);
         }
         self.note_measured_from(now);
     }
 
     /// Reads what the worker has used once, in the first second that is measured.
     fn note_measured_from(&mut self, now: u64) {
-        if self.cut.measured && self.measured_from.is_none() {
+        if self.second.measured && self.measured_from.is_none() {
             self.measured_from = Some(WorkerUsage::at(now));
         }
     }
@@ -525,7 +525,7 @@ impl<'a, E: Engine, C: Clock> Worker<'a, E, C> {
         let empty = self.wires.empty.try_recv().unwrap_or_else(|_| Box::new(IntervalTally::new()));
         let full = std::mem::replace(&mut self.interval, empty);
         // A collector that is gone or very far behind loses this second of the series, never the slot's totals.
-        let lost = self.wires.full.try_send((self.wires.index, self.cut, full)).is_err();
+        let lost = self.wires.full.try_send((self.wires.index, self.second, full)).is_err();
         self.tally.lost_seconds += u64::from(lost);
     }
 }

@@ -23,7 +23,7 @@ use plimsoll_run::{
     checker::Checker,
     stops::Stops,
     tally::{IntervalTally, SlotTally},
-    timing::{Cut, Timing},
+    timing::{Second, Timing},
     worker::{Arrivals, Assignment, CourseOf, JobEnd, Wires, Worker},
 };
 use plimsoll_workload::{
@@ -63,12 +63,12 @@ fn plan_on(kind: TargetKind, toml: &str) -> BlockPlan {
         .unwrap()
 }
 
-type Second = (usize, Cut, Box<IntervalTally>);
+type HandedIn = (usize, Second, Box<IntervalTally>);
 
 struct Done {
     tally: SlotTally,
     ended_ns: u64,
-    seconds: Vec<Second>,
+    seconds: Vec<HandedIn>,
     verification: Option<VerificationResult>,
     most_at_once: u32,
 }
@@ -142,7 +142,7 @@ fn run_late(plan: &BlockPlan, script: MemoryScript, oversleeps: Option<Stall>) -
         timing,
     };
     let (stop, halt, over) = (AtomicBool::new(false), AtomicBool::new(false), AtomicBool::new(false));
-    let (full, seconds): (_, Receiver<Second>) = sync_channel(10_000);
+    let (full, seconds): (_, Receiver<HandedIn>) = sync_channel(10_000);
     let (_returned, empty) = channel();
     let wires = Wires { stops: Stops { asked: &stop, halt: &halt, over: &over }, full, empty, index: 0 };
     let mut outcome = Worker::new(engine, clock.clone(), assignment, wires).run().unwrap();
@@ -185,11 +185,14 @@ fn a_constant_depth_is_kept_and_every_operation_is_timed() {
 fn seconds_add_up_to_the_slot_and_ramps_are_told_apart() {
     let plan = plan("rw = 'randread'\nqueue_depth = 4\nduration = '3500ms'\nramp = '1500ms'");
     let done = run(&plan, MemoryScript { latency_ns: MILLISECOND, ..MemoryScript::default() });
-    let lengths: Vec<_> =
-        done.seconds.iter().map(|(_, cut, _)| (cut.measured, (cut.until_ns - cut.from_ns) / MILLISECOND)).collect();
+    let lengths: Vec<_> = done
+        .seconds
+        .iter()
+        .map(|(_, second, _)| (second.measured, (second.until_ns - second.from_ns) / MILLISECOND))
+        .collect();
     assert_eq!(lengths, [(false, 1000), (false, 500), (true, 1000), (true, 1000), (true, 1000), (true, 500)]);
     let measured: u64 =
-        done.seconds.iter().filter(|(_, cut, _)| cut.measured).map(|(.., tally)| tally.read_operations).sum();
+        done.seconds.iter().filter(|(_, second, _)| second.measured).map(|(.., tally)| tally.read_operations).sum();
     assert_eq!(measured, done.tally.read.operations);
     for (_, _, tally) in &done.seconds {
         assert_eq!(tally.ticks.iter().sum::<u64>(), tally.read_operations);
@@ -257,7 +260,7 @@ fn hanging(from_s: u64) -> MemoryScript {
 
 /// The measured seconds, counted from 0, in which operations were in flight all the time and none completed.
 fn stalled(done: &Done) -> Vec<usize> {
-    done.seconds.iter().filter(|(_, _, tally)| tally.is_stalled()).map(|(_, cut, _)| cut.index).collect()
+    done.seconds.iter().filter(|(_, _, tally)| tally.is_stalled()).map(|(_, second, _)| second.index).collect()
 }
 
 #[test]
@@ -388,7 +391,7 @@ fn what_a_ramp_leaves_in_flight_is_no_part_of_an_amount() {
     {
         let done = run(&plan(&format!("rw = 'randread'\nqueue_depth = 32\nramp = '300ms'\n{text}")), script.clone());
         assert_eq!((done.tally.read.operations, done.tally.read.histogram.count()), (10, 10), "{text}");
-        let measured = done.seconds.iter().filter(|(_, cut, _)| cut.measured);
+        let measured = done.seconds.iter().filter(|(_, second, _)| second.measured);
         assert_eq!(measured.map(|(.., tally)| tally.read_operations).sum::<u64>(), 10, "{text}");
     }
 }
@@ -564,7 +567,7 @@ fn an_overloaded_open_loop_counts_what_completed_in_its_window() {
     let plan = plan("rw = 'randread'\nrate = 1000\nduration = '2s'\nramp = '1s'");
     let done = run(&plan, MemoryScript { latency_ns: 10 * MILLISECOND, ..MemoryScript::default() });
     let measured: u64 =
-        done.seconds.iter().filter(|(_, cut, _)| cut.measured).map(|(.., tally)| tally.read_operations).sum();
+        done.seconds.iter().filter(|(_, second, _)| second.measured).map(|(.., tally)| tally.read_operations).sum();
     assert!(done.tally.read.operations.abs_diff(200) <= 1, "{}", done.tally.read.operations);
     assert_eq!(measured, done.tally.read.operations);
 }

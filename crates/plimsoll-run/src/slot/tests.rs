@@ -160,7 +160,7 @@ impl Gathered {
             progress: vec![0; 2],
             pending: VecDeque::new(),
             oldest: 0,
-            upcoming: timing.first_cut(),
+            upcoming: timing.first_second(),
             stalled_seconds: 0,
             kept: Some(KeptSeconds::default()),
         };
@@ -173,15 +173,15 @@ impl Gathered {
     }
 
     fn hand_in_and(&mut self, is_last: bool, worker: usize, index: usize, reads: u64) {
-        let mut cut = self.timing.first_cut();
-        while cut.index < index {
-            cut = self.timing.next_cut(cut);
+        let mut second = self.timing.first_second();
+        while second.index < index {
+            second = self.timing.next_second(second);
         }
         let mut tally = IntervalTally::new();
         tally.add(OperationKind::Read, 4096, MILLISECOND, reads, 0);
         tally.stalled = reads == 0;
         tally.is_last = is_last;
-        self.gathering.take(worker, cut, &tally);
+        self.gathering.take(worker, second, &tally);
         let complete = self.gathering.progress.iter().copied().min().unwrap();
         self.gathering.hand_on(complete, &mut |interval| self.intervals.push(interval));
     }
@@ -217,13 +217,13 @@ fn nobody_waits_for_a_worker_that_has_come_to_its_end() {
 #[test]
 fn the_latencies_of_reads_and_writes_of_all_workers_are_told_apart() {
     let mut gathered = Gathered::new();
-    let cut = gathered.timing.first_cut();
+    let second = gathered.timing.first_second();
     for (worker, read_ns, reads, write_ns) in [(0, 1000, 30, 50_000), (1, 3000, 10, 70_000)] {
         let mut tally = IntervalTally::new();
         tally.add(OperationKind::Read, 4096, read_ns, reads, 0);
         tally.add(OperationKind::Write, 4096, write_ns, 1, 0);
         tally.add(OperationKind::Sync, 0, SECOND, 1, 0);
-        gathered.gathering.take(worker, cut, &tally);
+        gathered.gathering.take(worker, second, &tally);
         // What is handed back is used for another second.
         tally.clear();
         assert_eq!((tally.read_latency_sum_ns, tally.write_latency_sum_ns), (0, 0));

@@ -16,7 +16,7 @@ use crate::{
     cold_files::ColdFiles,
     stops::Stops,
     tally::{IntervalTally, SlotTally},
-    timing::{Cut, Timing},
+    timing::{Second, Timing},
 };
 
 /// What one worker is to do in a slot.
@@ -54,7 +54,7 @@ pub struct Wires<'a> {
     /// Whether the slot must end now.
     pub stops: Stops<'a>,
     /// Finished seconds go here.
-    pub full: SyncSender<(usize, Cut, Box<IntervalTally>)>,
+    pub full: SyncSender<(usize, Second, Box<IntervalTally>)>,
     /// And come back from here, empty. Some are there from the start.
     pub empty: Receiver<Box<IntervalTally>>,
     /// Which worker this is.

@@ -15,14 +15,14 @@ const PATIENCE: Duration = Duration::from_millis(100);
 
 /// How many workers of a visit measure.
 #[derive(Debug, Default)]
-pub(crate) struct Measuring {
+pub(crate) struct StillMeasuring {
     workers: Mutex<usize>,
     ended: Condvar,
 }
 
 /// The workers of one slot that have not ended, and what is set once all have.
 #[derive(Debug)]
-pub(crate) struct Slot<'a> {
+pub(crate) struct SlotLeft<'a> {
     pub(crate) left: AtomicU32,
     pub(crate) over: Option<&'a AtomicBool>,
 }
@@ -30,13 +30,13 @@ pub(crate) struct Slot<'a> {
 /// A worker that measures, or is going to. Dropped in whatever way it ends, so that nobody waits for ever.
 #[derive(Debug)]
 pub(crate) struct Measures<'a> {
-    all: &'a Measuring,
-    slot: &'a Slot<'a>,
+    all: &'a StillMeasuring,
+    slot: &'a SlotLeft<'a>,
 }
 
-impl Measuring {
+impl StillMeasuring {
     /// One more of a slot.
-    pub(crate) fn begin<'a>(&'a self, slot: &'a Slot<'a>) -> Measures<'a> {
+    pub(crate) fn begin<'a>(&'a self, slot: &'a SlotLeft<'a>) -> Measures<'a> {
         *self.workers() += 1;
         Measures { all: self, slot }
     }
@@ -57,7 +57,7 @@ impl Measuring {
 
 impl<'a> Measures<'a> {
     /// It has ended. Whoever wants to load the storage further waits for all others.
-    pub(crate) fn end(self) -> &'a Measuring {
+    pub(crate) fn end(self) -> &'a StillMeasuring {
         self.all
     }
 }
@@ -83,9 +83,9 @@ mod tests {
 
     #[test]
     fn whoever_has_ended_waits_for_all_others_and_is_told_of_before() {
-        let (measuring, over, no) = (Measuring::default(), AtomicBool::new(false), AtomicBool::new(false));
-        let first = Slot { left: AtomicU32::new(2), over: Some(&over) };
-        let second = Slot { left: AtomicU32::new(1), over: None };
+        let (measuring, over, no) = (StillMeasuring::default(), AtomicBool::new(false), AtomicBool::new(false));
+        let first = SlotLeft { left: AtomicU32::new(2), over: Some(&over) };
+        let second = SlotLeft { left: AtomicU32::new(1), over: None };
         let (one, two, other) = (measuring.begin(&first), measuring.begin(&first), measuring.begin(&second));
         let (sender, receiver) = mpsc::channel();
         thread::scope(|scope| {
@@ -106,8 +106,8 @@ mod tests {
 
     #[test]
     fn whoever_is_stopped_does_not_wait() {
-        let (measuring, yes, no) = (Measuring::default(), AtomicBool::new(true), AtomicBool::new(false));
-        let slot = Slot { left: AtomicU32::new(1), over: None };
+        let (measuring, yes, no) = (StillMeasuring::default(), AtomicBool::new(true), AtomicBool::new(false));
+        let slot = SlotLeft { left: AtomicU32::new(1), over: None };
         let _measures = measuring.begin(&slot);
         measuring.wait_for_all(Stops { asked: &yes, halt: &no, over: &no });
     }
