@@ -118,7 +118,9 @@ mod tests {
         (0..4).for_each(|cell| story.measure(cell, 1650, 600_000));
         let record = story.end(125_000_000_000, Outcome::Complete);
         for limit in 30..=100 {
-            for grid in grids(&record, limit) {
+            let grids = grids(&record, limit);
+            assert!(!grids.is_empty(), "{limit}");
+            for grid in grids {
                 let heads: Vec<&str> = grid.columns().iter().map(|column| column.head.as_str()).collect();
                 let of = |letter: &str| heads.iter().filter_map(|head| head.strip_suffix(letter)).collect::<Vec<_>>();
                 assert_eq!(of(" A"), of(" B"), "{limit}");
