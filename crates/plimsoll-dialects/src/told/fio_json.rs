@@ -90,7 +90,7 @@ pub(super) fn find(passage: &Passage<'_>) -> (Vec<FoundResult>, Vec<Missing>) {
         let (identity, mut progress) = Progress::of(&report);
         match latest.get(&identity).map(|index| &mut reports[*index]).filter(|(before, ..)| progress.follows(before)) {
             Some(report) => {
-                progress.take_over(&report.0);
+                progress.take_over();
                 count -= report.1.len();
                 *report = (progress, found, without);
             }

@@ -378,6 +378,18 @@ fn what_json_tells_of_a_job_that_goes_on_is_told_again() {
     // Short runs one after another, which end without a guess of what is left.
     let short = |written_ms| report(written_ms, 1, 2_147_483_647, 16);
     assert_eq!(operations(&[short(12_000), short(12_300), short(12_600)]), [16, 16, 16]);
+    // The first seconds of a long one have no guess either.
+    let after = |written_ms, elapsed, eta, ran_ms: u64, count| {
+        report(written_ms, elapsed, eta, count).replace("10000", &ran_ms.to_string())
+    };
+    let first = after(12_889, 1, 2_147_483_647, 889, 100);
+    let run = [first.clone(), after(13_890, 2, 2_147_483_647, 1890, 200), after(14_889, 3, 1, 2889, 300)];
+    assert_eq!(operations(&run), [300]);
+    assert_eq!(operations(&[first, after(14_600, 2, 0, 1200, 200)]), [100, 200]);
+    // At the end of a ramp they are counted again.
+    let ramp = [after(13_895, 2, 2_147_483_647, 1895, 200), after(15_895, 4, 3, 500, 20), after(18_895, 7, 0, 3500, 90)];
+    assert_eq!(operations(&ramp), [200, 90]);
+    assert_eq!(operations(&ramp.map(|text| text.replace("\"4k\"", "\"4k\", \"ramp_time\" : \"3\""))), [90]);
     // Another load.
     assert_eq!(operations(&[at(4000, 10), at(4000, 20).replace("\"4k\"", "\"4096\"")]), [10, 20]);
 }
