@@ -9,7 +9,7 @@ use super::{
     super::{
         OTHER_SIZES,
         numbers::{bytes, bytes_of_fio_2, differs, moment, nanoseconds_in, with_carry, with_unit},
-        passage::{Passage, content},
+        passage::Passage,
         result,
     },
     FIO_2_UNITS, Job, Loads, rate, said,
@@ -150,7 +150,6 @@ fn body<'a>(passage: &Passage<'a>, first: usize) -> Body<'a> {
     let mut index = first + 1;
     while index < passage.lines.len() && index < first + LINES_MAX {
         let line = passage.line(index);
-        let text = content(line);
         if line.contains(": (groupid=") || line.contains("Run status group") {
             break;
         }
@@ -162,10 +161,12 @@ fn body<'a>(passage: &Passage<'a>, first: usize) -> Body<'a> {
             // Of a direction that has no rate, as fio 3.33 tells of reads and writes as one, latencies are nobody's.
             body.parts.extend(current.take());
         }
-        let latencies = match (text.split_once(' '), &mut current) {
-            (Some(("sync", rest)), _) => Some((rest, &mut body.syncs)),
-            (Some(("clat", rest)), Some(part)) => Some((rest, &mut part.completion)),
-            (Some(("lat", rest)), Some(part)) => Some((rest, &mut part.whole)),
+        let behind = |name| behind_word(line, name);
+        let of_all = behind("lat");
+        let latencies = match (behind("sync"), behind("clat"), of_all, &mut current) {
+            (Some(rest), ..) => Some((rest, &mut body.syncs)),
+            (None, Some(rest), _, Some(part)) => Some((rest, &mut part.completion)),
+            (None, None, Some(rest), Some(part)) => Some((rest, &mut part.whole)),
             _ => None,
         };
         if let Some((rest, latencies)) = latencies {
@@ -175,12 +176,12 @@ fn body<'a>(passage: &Passage<'a>, first: usize) -> Body<'a> {
                 index = behind.max(index + 1);
                 continue;
             }
-            if rest.starts_with('(') && rest.contains("avg=") {
+            if rest.contains("avg=") {
                 latencies.read(rest);
                 body.last = index;
             }
         }
-        if text.starts_with("cpu ") || (text.starts_with("lat (") && !line.contains("avg=")) {
+        if line.contains(": usr=") || of_all.is_some_and(|rest| !rest.contains("avg=")) {
             body.parts.extend(current.take());
         }
         if let Some((_, counts)) = line.split_once("issued ").filter(|(_, counts)| counts.contains("total=")) {
@@ -191,6 +192,17 @@ fn body<'a>(passage: &Passage<'a>, first: usize) -> Body<'a> {
     }
     body.parts.extend(current);
     body
+}
+
+/// What stands behind a latency's name, whatever a log puts before it: `(usec): min=1, ...` or `percentiles (usec):`.
+fn behind_word<'a>(line: &'a str, name: &str) -> Option<&'a str> {
+    let is_name = |(at, _): &(usize, &str)| {
+        let rest = &line[at + name.len()..];
+        let is_word = !line[..*at].ends_with(|before: char| before.is_alphanumeric() || before == '_');
+        is_word && (rest.starts_with(" (") || rest.starts_with(" percentiles ("))
+    };
+    let (at, _) = line.match_indices(name).find(is_name)?;
+    Some(&line[at + name.len() + 1..])
 }
 
 /// What the line says that begins a direction: `  read: IOPS=1234, BW=4936KiB/s (5054kB/s)(48.2MiB/10001msec)`.
@@ -274,7 +286,7 @@ impl Latencies {
         let unit = line.split_once("percentiles (").and_then(|(_, rest)| rest.split(')').next());
         let Some(unit_ns) = unit.and_then(nanoseconds_in) else { return head };
         let mut index = head + 1;
-        while let Some((_, row)) = passage.line(index).split_once('|').filter(|(_, row)| row.contains("th=[")) {
+        while let Some((_, row)) = passage.line(index).rsplit_once('|').filter(|(_, row)| row.contains("th=[")) {
             for part in row.split("],") {
                 let Some((percent, value)) = part.split_once("th=[") else { continue };
                 let number = |text: &str| text.trim().trim_end_matches(']').trim().parse::<f64>().ok();

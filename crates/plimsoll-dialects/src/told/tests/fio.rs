@@ -54,6 +54,17 @@ fn a_job_of_a_report_has_its_latencies_and_exact_counts() {
 }
 
 #[test]
+fn a_log_hides_no_latencies() {
+    let of = |text: &str| transfers(&find(text)[0]).clone();
+    for prefix in ["[pod/fio-7x/fio] ", "fio-1  | ", "Nov 28 16:00:00 host fio[123]: ", "[2026-11-28T16:00:00] ", ">"] {
+        for text in [NORMAL, SYNCS] {
+            let marked: String = text.lines().map(|line| format!("{prefix}{line}\n")).collect();
+            assert_eq!(of(&marked), of(text), "{prefix}");
+        }
+    }
+}
+
+#[test]
 fn latencies_are_all_of_one_kind() {
     let of = |text: &str| transfers(&find(text)[0]).read.clone().unwrap();
     // Those of one priority are not those of all.
