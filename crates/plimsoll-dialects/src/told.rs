@@ -33,6 +33,9 @@ use self::{fio_json::Missing, passage::Passage};
 
 /// Where the size that is told of blocks is not that of operations, as with several sizes or sections.
 const OTHER_SIZES: &str = "its operations are not all of the size that is told of blocks";
+/// What is said of several sections that are one result.
+const OF_SEVERAL: &str = "it sums up jobs of several sections under the name of the first: what was asked of them is \
+                          left out";
 /// Bytes of a text that is looked through.
 pub const BYTES_MAX: usize = 64 << 20;
 /// Results of a text; where there is one more, there may be any number.

@@ -13,7 +13,7 @@ use serde_json::Value;
 use crate::fio::value::{KilobyteBase, Reading};
 
 use super::{
-    OTHER_SIZES, RESULTS_MAX, clones,
+    OF_SEVERAL, OTHER_SIZES, RESULTS_MAX, clones,
     fio_text::DIFFERENT_TIMES,
     numbers::differs,
     passage::{Passage, content},
@@ -29,9 +29,6 @@ mod progress;
 const SIGN: &str = "\"fio version\"";
 /// How far rates may be off what was counted.
 const ROUNDING: f64 = 0.02;
-/// What is said of several sections that are one result.
-const OF_SEVERAL: &str = "it sums up jobs of several sections, of which fio tells the name of the first and the options \
-                          of the last: what was asked of them is left out";
 /// A report has fewer bytes.
 const OBJECT_MAX: usize = 16 << 20;
 /// All that is read in vain may be so many times the text.

@@ -249,9 +249,14 @@ fn after<'a>(line: &'a str, name: &str) -> Option<&'a str> {
 /// ioengine=libaio, iodepth=16`, `Starting 8 processes`.
 #[derive(Default)]
 struct Loads<'a> {
-    by_name: HashMap<&'a str, Transfers>,
-    /// Of the run; nothing where jobs of a group differ.
+    /// By the names and the groups of sections, with the number of the run.
+    by_section: HashMap<(&'a str, u32), (usize, Transfers)>,
+    /// Of all sections of a group, by the numbers of runs and groups; nothing where they differ.
+    of_groups: HashMap<(usize, u32), Option<Transfers>>,
+    /// The same, of groups of the run that nothing was told of yet.
     by_group: HashMap<u32, Option<Transfers>>,
+    /// How many runs were before.
+    runs: usize,
     /// All that were started.
     jobs: Option<u64>,
     /// Whether the next load is that of another run.
@@ -282,10 +287,11 @@ impl<'a> Loads<'a> {
         };
         self.forget_run_before();
         if let Some(group) = load.split(')').next().and_then(|group| group.parse().ok()) {
-            let of_group = self.by_group.entry(group).or_insert_with(|| Some(transfers.clone()));
+            let of_group = self.of_groups.entry((self.runs, group)).or_insert_with(|| Some(transfers.clone()));
             *of_group = of_group.take().filter(|others| *others == transfers);
+            self.by_group.insert(group, of_group.clone());
+            self.by_section.insert((name, group), (self.runs, transfers));
         }
-        self.by_name.insert(name, transfers);
         true
     }
 
@@ -293,12 +299,14 @@ impl<'a> Loads<'a> {
         if std::mem::take(&mut self.is_complete) {
             self.by_group.clear();
             self.jobs = None;
+            self.runs += 1;
         }
     }
 
-    /// Of a job.
-    fn of(&self, name: &str) -> Transfers {
-        self.by_name.get(name).cloned().unwrap_or_default()
+    /// Of a job, or of all jobs of its group; nothing where they differ.
+    fn of(&self, name: &str, group: u32, is_sum: bool) -> Option<Transfers> {
+        let Some((run, load)) = self.by_section.get(&(name, group)) else { return Some(Transfers::default()) };
+        if is_sum { self.of_groups.get(&(*run, group)).cloned().flatten() } else { Some(load.clone()) }
     }
 
     /// Of a group, or of the only one where its number is not told. What is above it is not about what follows.

@@ -7,7 +7,7 @@ use plimsoll_record::{
 
 use super::{
     super::{
-        OTHER_SIZES,
+        OF_SEVERAL, OTHER_SIZES,
         numbers::{bytes, bytes_of_fio_2, differs, moment, nanoseconds_in, with_carry, with_unit},
         passage::Passage,
         result,
@@ -76,8 +76,13 @@ pub(super) fn find(passage: &Passage<'_>, first: usize, loads: &Loads<'_>) -> Op
     let (group, rest) = rest.split_once(", jobs=")?;
     let (jobs, rest) = rest.split_once("): err=")?;
     let error: i64 = rest.trim_start().split([':', ' ', '(']).next()?.parse().ok()?;
-    let mut transfers = Transfers { jobs: jobs.parse().ok().filter(|jobs| *jobs > 0), ..loads.of(name) };
+    let (group, jobs) = (group.parse().ok()?, jobs.parse().ok().filter(|jobs: &u64| *jobs > 0));
+    let load = loads.of(name, group, jobs > Some(1));
     let mut findings = Vec::new();
+    if load.is_none() {
+        findings.push(doubt(OF_SEVERAL));
+    }
+    let mut transfers = Transfers { jobs, ..load.unwrap_or_default() };
     if error != 0 {
         findings.push(doubt(format!("the job ended with error {error}")));
     }
@@ -136,7 +141,7 @@ pub(super) fn find(passage: &Passage<'_>, first: usize, loads: &Loads<'_>) -> Op
     let found = result(passage, Source::FioText, first..=last, Measured::Transfers(Box::new(transfers)), findings);
     let process = rest.split_once("pid=").and_then(|(_, rest)| rest.split(':').next()).unwrap_or_default();
     let job = Job {
-        group: group.parse().ok()?,
+        group,
         identity: format!("{name} {process}"),
         found: FoundResult { workload: Some(name.to_owned()), started, ..found },
     };

@@ -274,6 +274,30 @@ fn rates_may_be_in_bits() {
     assert!(close(transfers(&alone[0]).read.as_ref().unwrap().bytes_per_second, 8000.0 * 1024.0));
 }
 
+#[test]
+fn sections_have_their_own_loads_and_those_that_are_summed_up_what_they_share() {
+    let (head, report) = NORMAL.split_once('\n').unwrap();
+    let of = |text: &str| {
+        let result = find(text).remove(0);
+        let load = transfers(&result);
+        (load.queue_depth, load.jobs, texts(&result).contains(&OF_SEVERAL))
+    };
+    let section = |name: &str, depth: &str| head.replace("mix:", name).replace("iodepth=4", depth) + "\n";
+    let (same, deep) = (section("log:", "iodepth=4"), section("log:", "iodepth=16"));
+    assert_eq!(of(&format!("{head}\n{same}{report}")), (Some(4), Some(2), false));
+    let both = format!("{head}\n{deep}{report}");
+    assert_eq!(of(&both), (None, Some(2), true));
+    // Each for itself, also where it is told again.
+    let one = both.replace("jobs=2", "jobs=1");
+    assert_eq!(of(&one), (Some(4), Some(1), false));
+    let (_, job) = both.split_once("processes\n").unwrap();
+    assert_eq!(of(&format!("{both}{job}")), (None, Some(2), true));
+    // Groups may have sections of one name, and another run its own.
+    let later = section("mix:", "iodepth=16").replace("g=0", "g=1");
+    assert_eq!(of(&format!("{head}\n{later}{report}")), (Some(4), Some(2), false));
+    assert_eq!(of(&format!("{deep}Starting 1 process\n{head}\n{report}")), (Some(4), Some(2), false));
+}
+
 /// A job of fio's JSON that wrote for ten seconds, with its options and what else is told of it and of its writes.
 fn json_job(options: &str, job: &str, writes: &str) -> String {
     format!(
