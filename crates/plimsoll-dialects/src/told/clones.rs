@@ -2,7 +2,7 @@
 
 use plimsoll_record::told::{Direction, FoundResult, Measured, Percentile, Transfers, doubt};
 
-use super::fio_text::DIFFERENT_TIMES;
+use super::{fio_text::DIFFERENT_TIMES, numbers::differs};
 
 /// Joins results that stand beside each other and are clones of a job: of one name, with one load.
 pub(super) fn merge(found: Vec<FoundResult>) -> Vec<FoundResult> {
@@ -37,11 +37,13 @@ fn one(mut clones: Vec<FoundResult>) -> FoundResult {
         return clones.swap_remove(0);
     }
     let each: Vec<&Transfers> = clones.iter().filter_map(|clone| clone.told.transfers()).collect();
-    let times = || each.iter().filter_map(|transfers| transfers.elapsed_ns);
-    let elapsed_ns = times().max();
-    let different = elapsed_ns.filter(|longest| times().any(|time| longest - time > longest / 100));
-    let directions = |of: fn(&Transfers) -> &Option<Direction>| {
-        sum(each.iter().filter_map(|transfers| of(transfers).clone()).collect(), different)
+    let elapsed_ns = each.iter().filter_map(|transfers| transfers.elapsed_ns).max();
+    let mut ran_differently = false;
+    let mut directions = |of: fn(&Transfers) -> &Option<Direction>| {
+        let each: Vec<Direction> = each.iter().filter_map(|transfers| of(transfers).clone()).collect();
+        let longest = longest_of_different(&each);
+        ran_differently |= longest.is_some();
+        sum(each, longest)
     };
     // Hosts may tell of several jobs each.
     let jobs = each.iter().try_fold(0_u64, |sum, transfers| Some(sum.saturating_add(transfers.jobs?)));
@@ -60,24 +62,35 @@ fn one(mut clones: Vec<FoundResult>) -> FoundResult {
     let started = clones.iter().filter_map(|clone| clone.started).min();
     let mut findings: Vec<_> = clones.iter().flat_map(|clone| clone.findings.clone()).collect();
     findings.dedup();
-    findings.extend(different.map(|_| doubt(DIFFERENT_TIMES)));
+    if ran_differently {
+        findings.push(doubt(DIFFERENT_TIMES));
+    }
     let mut first = clones.swap_remove(0);
     first.told.lines.1 = last;
     first.told.measured = Measured::Transfers(Box::new(transfers));
     FoundResult { started, findings, ..first }
 }
 
+/// The longest of the times in seconds in which each did what was counted, where they differ: reads that verify take
+/// another time than the writes before them.
+fn longest_of_different(each: &[Direction]) -> Option<f64> {
+    let time = |one: &Direction| Some(one.operations? as f64 / one.iops.filter(|iops| *iops > 0.0)?);
+    let times: Vec<f64> = each.iter().filter_map(time).collect();
+    let longest = times.iter().copied().fold(0.0, f64::max);
+    times.iter().any(|time| differs(*time, longest, 0.01)).then_some(longest)
+}
+
 /// What several did together. Of latencies that leaves the mean, the shortest and the longest: percentiles of parts
 /// are no percentile of the whole. Where they ran for different times, rates are those of the longest one.
-fn sum(each: Vec<Direction>, longest_ns: Option<u64>) -> Option<Direction> {
+fn sum(each: Vec<Direction>, longest: Option<f64>) -> Option<Direction> {
     if each.is_empty() {
         return None;
     }
     let whole = |of: fn(&Direction) -> Option<u64>| {
         each.iter().map(of).try_fold(0_u64, |sum, value| Some(sum.saturating_add(value?)))
     };
-    let rate = |told: fn(&Direction) -> Option<f64>, counted: Option<u64>| match longest_ns {
-        Some(ns) => Some(counted? as f64 * 1e9 / ns as f64),
+    let rate = |told: fn(&Direction) -> Option<f64>, counted: Option<u64>| match longest {
+        Some(seconds) => Some(counted? as f64 / seconds),
         None => each.iter().map(told).sum(),
     };
     let weighted = |one: &Direction| Some(one.latency_mean_ns? * one.operations? as f64);

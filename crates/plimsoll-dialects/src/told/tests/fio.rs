@@ -406,6 +406,27 @@ fn sections_that_fio_sums_up_are_not_told_as_one_of_them() {
 }
 
 #[test]
+fn reads_of_clones_have_a_time_of_their_own() {
+    let (before, job) = NORMAL.split_once("mix: (groupid").unwrap();
+    let (job, _) = job.split_once("Run status").unwrap();
+    let job = format!("mix: (groupid{job}").replace("jobs=2", "jobs=1");
+    let fast = job
+        .replace("IOPS=1000, BW=8000KiB/s (8192kB/s)(15.6MiB/2000", "IOPS=2000, BW=15.6MiB/s (16.4MB/s)(15.6MiB/1000");
+    let of = |second: &str| {
+        let result = find(&format!("{before}{job}{second}")).remove(0);
+        let load = transfers(&result);
+        let [reads, writes] = [&load.read, &load.write].map(|of| of.as_ref().unwrap().iops.unwrap().round());
+        (reads, writes, texts(&result).contains(&fio_text::DIFFERENT_TIMES))
+    };
+    assert_eq!(of(&job), (2000.0, 1000.0, false));
+    assert_eq!(of(&fast), (2000.0, 1000.0, true));
+    // Both read for half the time that they wrote.
+    let result =
+        find(&format!("{before}{fast}{}", fast.replace("8000KiB/2000", "8000KiB/2500").replace("=500", "=400")));
+    assert!(close(transfers(&result[0]).read.as_ref().unwrap().iops, 4000.0), "{result:?}");
+}
+
+#[test]
 fn hosts_have_all_their_jobs() {
     let job = json_job("\"numjobs\" : \"4\"", "\"job_runtime\" : 40000,", "");
     let on = |host: &str, job: &str| job.replace("\"error\"", &format!("\"hostname\" : \"{host}\", \"error\""));
