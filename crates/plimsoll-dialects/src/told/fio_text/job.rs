@@ -125,6 +125,18 @@ pub(super) fn find(passage: &Passage<'_>, first: usize, loads: &Loads<'_>) -> Op
         let iops = operations.zip(elapsed_ns).map(|(count, ns)| count as f64 * 1e9 / ns as f64);
         let mut direction = Direction { operations, iops, ..Direction::default() };
         syncs.tell(&mut direction);
+        // There are no more of them than reads and writes.
+        let most = count(0).zip(count(1)).map(|(reads, writes)| reads.saturating_add(writes));
+        if operations.is_some() && operations < most {
+            findings
+                .push(note("fio counts syncs of fsync and none of fdatasync: where both were asked, there were more"));
+        }
+        if let (None, Some(most)) = (operations, most)
+            && let Some(first) = (Direction { operations: Some(most), ..direction.clone() }).first_unsupported()
+        {
+            direction.percentiles.retain(|of| of.percent < first.percent || of.percent >= 100.0);
+            findings.push(doubt(format!("{most} operations have too few syncs for their p{}", first.percent)));
+        }
         transfers.sync = Some(direction);
     }
     findings.dedup();

@@ -116,6 +116,16 @@ fn sizes_of_which_fio_lost_what_it_carried_agree() {
     assert_eq!((sync.operations, sync.iops), (None, None));
     let counted = of_syncs(&SYNCS.replace("0,10029,0,0 s", "0,10029,0,5000 s"));
     assert!(counted.operations == Some(5000) && close(counted.iops, 5000.0 / 170.299));
+    let said = |counts: &str| {
+        let found = find(&SYNCS.replace("0,10029,0,0 s", counts));
+        texts(&found[0]).into_iter().map(str::to_owned).filter(|text| text.contains("sync")).collect::<Vec<_>>()
+    };
+    assert_eq!(said("0,10029,0,10029 s"), [""; 0]);
+    assert!(said("0,10029,0,313 s")[0].starts_with("fio counts syncs of fsync and none of fdatasync"));
+    // There are no more syncs than writes.
+    assert_eq!(said("0,999,0,0 s"), ["999 operations have too few syncs for their p99"]);
+    let few = of_syncs(&SYNCS.replace("0,10029,0,0 s", "0,999,0,0 s"));
+    assert_eq!(few.percentiles.iter().map(|of| of.percent).collect::<Vec<_>>(), [0.0, 1.0, 5.0, 100.0]);
     let alone = find(SYNCS.lines().last().unwrap());
     assert_eq!((texts(&alone[0]), transfers(&alone[0]).write.as_ref().unwrap().bytes), (vec![], Some(22 << 20)));
     let wrong = SYNCS.replace("21.0MiB", "20.0MiB");
