@@ -36,6 +36,8 @@ const OTHER_SIZES: &str = "its operations are not all of the size that is told o
 /// What is said of several sections that are one result.
 const OF_SEVERAL: &str = "it sums up jobs of several sections under the name of the first: what was asked of them is \
                           left out";
+/// How far numbers of fio may be off what was counted: some are told with three digits.
+const ROUNDING: f64 = 0.02;
 /// Bytes of a text that is looked through.
 pub const BYTES_MAX: usize = 64 << 20;
 /// Results of a text; where there is one more, there may be any number.
@@ -112,6 +114,13 @@ fn drop_what_was_told_before(found: &mut Vec<FoundResult>) {
 fn agreed<T: PartialEq>(mut values: impl Iterator<Item = Option<T>>) -> Option<T> {
     let first = values.next()??;
     values.all(|value| value.as_ref() == Some(&first)).then_some(first)
+}
+
+/// Whether fio's operations are all of the size of blocks, where so many may have bytes that were not counted.
+fn is_of_block((block, count): (u64, u64), in_flight: u64, bytes: Option<u64>) -> bool {
+    let made = |count: u64| block.saturating_mul(count) as f64;
+    let (least, most) = (made(count), made(count.saturating_add(in_flight)));
+    bytes.is_none_or(|bytes| !numbers::differs((bytes as f64).clamp(least, most), bytes as f64, ROUNDING))
 }
 
 /// A result in these lines, from 0.

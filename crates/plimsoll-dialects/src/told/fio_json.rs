@@ -13,9 +13,9 @@ use serde_json::Value;
 use crate::fio::value::{KilobyteBase, Reading};
 
 use super::{
-    OF_SEVERAL, OTHER_SIZES, RESULTS_MAX, clones,
+    OF_SEVERAL, OTHER_SIZES, RESULTS_MAX, ROUNDING, clones,
     fio_text::DIFFERENT_TIMES,
-    numbers::differs,
+    is_of_block,
     passage::{Passage, content},
     result,
 };
@@ -27,8 +27,6 @@ mod progress;
 
 /// What tells a report of fio from any other text.
 const SIGN: &str = "\"fio version\"";
-/// How far rates may be off what was counted.
-const ROUNDING: f64 = 0.02;
 /// A report has fewer bytes.
 const OBJECT_MAX: usize = 16 << 20;
 /// All that is read in vain may be so many times the text.
@@ -270,11 +268,12 @@ fn job_result(
         return None;
     }
     // Behind a ramp the operations that were in flight at its end have bytes and no count.
-    let is_of_block = |of: &Direction| {
-        let made = block.zip(of.operations).and_then(|(block, count)| block.checked_mul(count));
-        made.zip(of.bytes).is_none_or(|(made, bytes)| !differs(made as f64, bytes as f64, ROUNDING))
-    };
-    if ![&read, &write, &total].into_iter().flatten().all(is_of_block) {
+    let depth = asked.option(&["iodepth"]).and_then(|depth| depth.parse().ok()).unwrap_or(1_u64);
+    let has_ramp = asked.option(&["ramp_time"]).is_some_and(|ramp| ramp != "0");
+    let in_flight = if has_ramp { depth.saturating_mul(asked.jobs.unwrap_or(1)) } else { 0 };
+    let has_blocks =
+        |of: &Direction| block.zip(of.operations).is_none_or(|load| is_of_block(load, in_flight, of.bytes));
+    if ![&read, &write, &total].into_iter().flatten().all(has_blocks) {
         findings.push(note(OTHER_SIZES));
         block = None;
     }

@@ -7,7 +7,7 @@ use plimsoll_record::{
 
 use super::{
     super::{
-        OF_SEVERAL, OTHER_SIZES,
+        OF_SEVERAL, OTHER_SIZES, ROUNDING, is_of_block,
         numbers::{bytes, bytes_of_fio_2, differs, moment, nanoseconds_in, with_carry, with_unit},
         passage::Passage,
         result,
@@ -15,8 +15,6 @@ use super::{
     FIO_2_UNITS, Job, Loads, rate, said,
 };
 
-/// How far numbers may be off that are told with three digits.
-const ROUNDING: f64 = 0.02;
 /// A job's report has fewer lines.
 const LINES_MAX: usize = 200;
 
@@ -83,6 +81,7 @@ pub(super) fn find(passage: &Passage<'_>, first: usize, loads: &Loads<'_>) -> Op
         findings.push(doubt(OF_SEVERAL));
     }
     let mut transfers = Transfers { jobs, ..load.unwrap_or_default() };
+    let in_flight = transfers.queue_depth.unwrap_or(1).saturating_mul(jobs.unwrap_or(1));
     if error != 0 {
         findings.push(doubt(format!("the job ended with error {error}")));
     }
@@ -107,7 +106,7 @@ pub(super) fn find(passage: &Passage<'_>, first: usize, loads: &Loads<'_>) -> Op
         if let (Some(told), Some(count)) = (direction.iops, count) {
             direction.iops = Some(with_carry(told, iops_text, count as f64 * 1e9 / elapsed_ns as f64));
         }
-        let load = (transfers.block_size_bytes, elapsed_ns);
+        let load = (transfers.block_size_bytes, in_flight, elapsed_ns);
         transfers.block_size_bytes = finish(&mut direction, count, load, &mut findings);
         *(match kind {
             Kind::Read => &mut transfers.read,
@@ -330,20 +329,21 @@ impl Latencies {
 }
 
 /// Operations are counted exactly, while sizes and rates are rounded: those that the count makes, unless they do not
-/// agree. The size of blocks, if it is that of these operations.
+/// agree. The size of blocks, if it is that of these operations: fio does not tell of a ramp here, at whose end some
+/// may be in flight that have bytes and no count.
 fn finish(
     direction: &mut Direction,
     count: Option<u64>,
-    (block, elapsed_ns): (Option<u64>, u64),
+    (block, in_flight, elapsed_ns): (Option<u64>, u64, u64),
     findings: &mut Vec<Finding>,
 ) -> Option<u64> {
     direction.operations = count;
     let made = block.zip(count).and_then(|(block, count)| block.checked_mul(count)).zip(direction.bytes);
-    let is_of_block = made.is_none_or(|(made, told)| !differs(made as f64, told as f64, ROUNDING));
+    let is_of_block = block.zip(count).is_none_or(|load| is_of_block(load, in_flight, direction.bytes));
     match made {
-        Some((made, _)) if is_of_block => direction.bytes = Some(made),
-        Some(_) => findings.push(note(OTHER_SIZES)),
-        None => {}
+        Some((made, told)) if !differs(made as f64, told as f64, ROUNDING) => direction.bytes = Some(made),
+        Some(_) if !is_of_block => findings.push(note(OTHER_SIZES)),
+        _ => {}
     }
     let seconds = elapsed_ns as f64 / 1e9;
     if seconds <= 0.0 {

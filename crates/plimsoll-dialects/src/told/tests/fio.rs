@@ -369,8 +369,24 @@ fn operations_in_flight_at_the_end_of_a_ramp_make_no_other_size() {
         let result = json_result(&jobs);
         assert_eq!((transfers(&result).block_size_bytes, texts(&result)), (Some(4096), vec![]), "{result:?}");
     }
-    let result = json_result(&[job.replace("\"4k\"", "\"8k\"")]);
-    assert_eq!((transfers(&result).block_size_bytes, texts(&result)), (None, vec![OTHER_SIZES]));
+    // As many as were asked for.
+    let deep = |bytes: u64| job.replace("4096000", &bytes.to_string()).replace("\"8\"", "\"64\"");
+    let result = json_result(&[deep(1000 * 4096), deep(1064 * 4096)]);
+    assert_eq!((transfers(&result).block_size_bytes, texts(&result)), (Some(4096), vec![]), "{result:?}");
+    let unramped = deep(1064 * 4096).replace("\"5\"", "\"0\"");
+    for other in [job.replace("\"4k\"", "\"8k\""), unramped, deep(1100 * 4096)] {
+        let result = json_result(&[other]);
+        assert_eq!((transfers(&result).block_size_bytes, texts(&result)), (None, vec![OTHER_SIZES]));
+    }
+    // Words do not tell of a ramp.
+    let words = NORMAL
+        .replace("iodepth=4", "iodepth=64")
+        .replace("BW=8000KiB/s (8192kB/s)(15.6MiB", "BW=8512KiB/s (8716kB/s)(16.6MiB")
+        .replace("bw=8000KiB/s (8192kB/s)", "bw=8512KiB/s (8716kB/s)")
+        .replace("io=15.6MiB (16.4MB)", "io=16.6MiB (17.4MB)");
+    let result = find(&words).remove(0);
+    assert_eq!((transfers(&result).block_size_bytes, texts(&result).len()), (Some(8192), 1), "{result:?}");
+    assert!(close(transfers(&result).read.as_ref().unwrap().bytes_per_second, 16.6 * 1_048_576.0 / 2.0), "{result:?}");
 }
 
 #[test]
@@ -385,6 +401,27 @@ fn clones_that_ran_for_different_times_have_the_rate_of_the_longest() {
     let alike = json_result(&[job.clone(), job.replace("10000", "10010")]);
     assert_eq!(texts(&alike), [""; 0]);
     assert!(close(transfers(&alike).write.as_ref().unwrap().iops, 200.0), "{alike:?}");
+}
+
+#[test]
+fn reads_of_clones_have_a_time_of_their_own() {
+    let (before, job) = NORMAL.split_once("mix: (groupid").unwrap();
+    let (job, _) = job.split_once("Run status").unwrap();
+    let job = format!("mix: (groupid{job}").replace("jobs=2", "jobs=1");
+    let fast = job
+        .replace("IOPS=1000, BW=8000KiB/s (8192kB/s)(15.6MiB/2000", "IOPS=2000, BW=15.6MiB/s (16.4MB/s)(15.6MiB/1000");
+    let of = |second: &str| {
+        let result = find(&format!("{before}{job}{second}")).remove(0);
+        let load = transfers(&result);
+        let [reads, writes] = [&load.read, &load.write].map(|of| of.as_ref().unwrap().iops.unwrap().round());
+        (reads, writes, texts(&result).contains(&fio_text::DIFFERENT_TIMES))
+    };
+    assert_eq!(of(&job), (2000.0, 1000.0, false));
+    assert_eq!(of(&fast), (2000.0, 1000.0, true));
+    // Both read for half the time that they wrote.
+    let result =
+        find(&format!("{before}{fast}{}", fast.replace("8000KiB/2000", "8000KiB/2500").replace("=500", "=400")));
+    assert!(close(transfers(&result[0]).read.as_ref().unwrap().iops, 4000.0), "{result:?}");
 }
 
 #[test]
@@ -413,27 +450,6 @@ fn sections_that_fio_sums_up_are_not_told_as_one_of_them() {
     assert_eq!(of(&reads, ""), (true, None, 1));
     // Reads that verify are nobody's pattern, and take a time of their own.
     assert_eq!(of(&(reads + ", \"verify\" : \"crc32c\""), "\"job_runtime\" : 90000,"), (false, Some(2), 0));
-}
-
-#[test]
-fn reads_of_clones_have_a_time_of_their_own() {
-    let (before, job) = NORMAL.split_once("mix: (groupid").unwrap();
-    let (job, _) = job.split_once("Run status").unwrap();
-    let job = format!("mix: (groupid{job}").replace("jobs=2", "jobs=1");
-    let fast = job
-        .replace("IOPS=1000, BW=8000KiB/s (8192kB/s)(15.6MiB/2000", "IOPS=2000, BW=15.6MiB/s (16.4MB/s)(15.6MiB/1000");
-    let of = |second: &str| {
-        let result = find(&format!("{before}{job}{second}")).remove(0);
-        let load = transfers(&result);
-        let [reads, writes] = [&load.read, &load.write].map(|of| of.as_ref().unwrap().iops.unwrap().round());
-        (reads, writes, texts(&result).contains(&fio_text::DIFFERENT_TIMES))
-    };
-    assert_eq!(of(&job), (2000.0, 1000.0, false));
-    assert_eq!(of(&fast), (2000.0, 1000.0, true));
-    // Both read for half the time that they wrote.
-    let result =
-        find(&format!("{before}{fast}{}", fast.replace("8000KiB/2000", "8000KiB/2500").replace("=500", "=400")));
-    assert!(close(transfers(&result[0]).read.as_ref().unwrap().iops, 4000.0), "{result:?}");
 }
 
 #[test]

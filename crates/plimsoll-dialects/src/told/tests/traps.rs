@@ -387,7 +387,8 @@ fn what_json_tells_of_a_job_that_goes_on_is_told_again() {
     assert_eq!(operations(&run), [300]);
     assert_eq!(operations(&[first, after(14_600, 2, 0, 1200, 200)]), [100, 200]);
     // At the end of a ramp they are counted again.
-    let ramp = [after(13_895, 2, 2_147_483_647, 1895, 200), after(15_895, 4, 3, 500, 20), after(18_895, 7, 0, 3500, 90)];
+    let ramp =
+        [after(13_895, 2, 2_147_483_647, 1895, 200), after(15_895, 4, 3, 500, 20), after(18_895, 7, 0, 3500, 90)];
     assert_eq!(operations(&ramp), [200, 90]);
     assert_eq!(operations(&ramp.map(|text| text.replace("\"4k\"", "\"4k\", \"ramp_time\" : \"3\""))), [90]);
     // Another load.
