@@ -14,12 +14,27 @@ use super::{
 };
 
 pub(super) fn find(passage: &Passage<'_>) -> Vec<FoundResult> {
+    // How far it is, as `status=progress` says, is told before records are counted, and again behind them.
+    let mut is_counted = false;
     let all = passage.each().filter_map(|(index, line)| {
+        is_counted |= counts_records(line);
         let (transfers, findings) = summary(content(line))?;
+        if !std::mem::take(&mut is_counted)
+            && counts_records(passage.line(index + 1))
+            && (index + 2..index + 5).any(|later| summary(content(passage.line(later))).is_some())
+        {
+            return None;
+        }
         let measured = Measured::Transfers(Box::new(transfers));
         Some(result(passage, Source::Dd, index..=index, measured, findings))
     });
     all.take(RESULTS_MAX + 1).collect()
+}
+
+/// `256+0 records in`, in any language.
+fn counts_records(line: &str) -> bool {
+    let words = content(line).split_once(' ').and_then(|(counts, _)| counts.split_once('+'));
+    words.is_some_and(|(whole, part)| [whole, part].into_iter().all(|count| count.parse::<u64>().is_ok()))
 }
 
 fn summary(line: &str) -> Option<(Transfers, Vec<Finding>)> {

@@ -305,6 +305,22 @@ fn dd_speaks_many_languages() {
 }
 
 #[test]
+fn how_far_dd_is_is_no_result() {
+    let done = |bytes: u64| format!("{bytes} bytes ({bytes} B) copied, 2 s, {} B/s\n", bytes / 2);
+    let counted = "7+0 records in\n6+1 Datensätze aus\n";
+    let bytes = |text: &str| {
+        let found = find(text);
+        let of = |result: &FoundResult| transfers(result).total.as_ref().and_then(|total| total.bytes).unwrap();
+        found.iter().map(of).collect::<Vec<_>>()
+    };
+    let run = |so_far: u64, all: u64| format!("{}{counted}{}", done(so_far), done(all));
+    assert_eq!(bytes(&(run(100, 200) + &run(300, 400))), [200, 400]);
+    // Two that do not say how far they are, and one that was cut.
+    assert_eq!(bytes(&format!("{counted}{}{counted}{}", done(100), done(200))), [100, 200]);
+    assert_eq!(bytes(&format!("{}{counted}", done(100))), [100]);
+}
+
+#[test]
 fn people_write_thousands() {
     let of = |line: &str| {
         let found = find(line);
