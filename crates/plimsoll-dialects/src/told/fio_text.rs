@@ -4,7 +4,7 @@
 use std::{collections::HashMap, ops::Range};
 
 use plimsoll_record::{
-    results::{Finding, Severity},
+    results::Finding,
     told::{Direction, FoundResult, Measured, Source, Transfers, doubt, mismatch, note},
 };
 
@@ -161,9 +161,6 @@ fn check(jobs: &mut [FoundResult], statuses: &[Status]) {
             let text = format!("the jobs' {sum:.0} bytes are not the {:.0} of their group", status.bytes);
             jobs.iter_mut().for_each(|job| job.findings.push(mismatch(text.clone())));
         }
-        let different = status.findings.iter().filter(|finding| finding.severity == Severity::Warning);
-        let different: Vec<Finding> = different.cloned().collect();
-        jobs.iter_mut().for_each(|job| job.findings.extend(different.clone()));
     }
 }
 

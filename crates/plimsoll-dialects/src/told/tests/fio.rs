@@ -205,6 +205,23 @@ fn a_group_that_is_not_the_sum_of_its_jobs_is_named() {
 }
 
 #[test]
+fn only_jobs_that_are_one_load_are_said_to_have_run_for_different_times() {
+    let job = &NORMAL[NORMAL.find("mix: (groupid").unwrap()..];
+    let (job, groups) = job.split_once("Run status").unwrap();
+    let groups = groups
+        .replace("bw=8000KiB/s (8192kB/s)", "bw=13.0MiB/s (13.6MB/s)")
+        .replace("io=15.6MiB (16.4MB), run=2000-2000", "io=31.2MiB (32.8MB), run=1200-2400");
+    let short = job.replace("1000, BW=8000KiB/s (8192kB/s)(15.6MiB/2000", "1667, BW=13.0MiB/s (13.7MB/s)(15.6MiB/1200");
+    let long = job.replace("1000, BW=8000KiB/s (8192kB/s)(15.6MiB/2000", "833, BW=6667KiB/s (6827kB/s)(15.6MiB/2400");
+    let said = |second: &str| {
+        let found = find(&format!("{short}{second}Run status{groups}"));
+        found.iter().map(|result| texts(result).contains(&fio_text::DIFFERENT_TIMES)).collect::<Vec<_>>()
+    };
+    assert_eq!(said(&long.replace("mix:", "log:")), [false, false]);
+    assert_eq!(said(&long), [true]);
+}
+
+#[test]
 fn reports_of_fio_2_count_in_powers_of_1024() {
     let text = "\
 old: (g=0): rw=randread, bs=4K-4K/4K-4K/4K-4K, ioengine=libaio, iodepth=64
