@@ -27,6 +27,8 @@ mod progress;
 
 /// What tells a report of fio from any other text.
 const SIGN: &str = "\"fio version\"";
+/// What is said where one section would have jobs that ended early.
+const PERHAPS_OF_SEVERAL: &str = "it may sum up jobs of several sections: what was asked of them is left out";
 /// A report has fewer bytes.
 const OBJECT_MAX: usize = 16 << 20;
 /// All that is read in vain may be so many times the text.
@@ -281,7 +283,7 @@ fn job_result(
         findings.push(doubt(format!("the job ended with error {error}")));
     }
     if asked.is_of_several {
-        findings.push(doubt(OF_SEVERAL));
+        findings.push(doubt(if asked.is_uneven { PERHAPS_OF_SEVERAL } else { OF_SEVERAL }));
     }
     if asked.is_uneven {
         findings.push(doubt(DIFFERENT_TIMES));

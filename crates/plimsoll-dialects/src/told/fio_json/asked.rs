@@ -11,11 +11,11 @@ const SLACK_MS: f64 = 10.0;
 
 /// What was asked.
 pub(super) struct Asked<'a> {
-    /// Options of the job, or of nobody where there are several sections, and those of all.
+    /// Options of the job, which are those of the last where there are several sections, and those of all.
     options: [&'a Value; 2],
     /// How many jobs there are.
     pub(super) jobs: Option<u64>,
-    /// Whether they are of several sections, so that what one of them was asked is not what all were.
+    /// Whether they are of several sections, or may be, so that what one of them was asked is not what all were.
     pub(super) is_of_several: bool,
     /// Whether some of the jobs ran for less time than others.
     pub(super) is_uneven: bool,
@@ -36,24 +36,26 @@ impl<'a> Asked<'a> {
         let is_longer = |jobs: f64| together.is_some_and(|ms| ms > jobs * (runtime * (1.0 + ROUNDING) + SLACK_MS));
         let is_told = asked.option(&["group_reporting"]).is_some_and(|value| value != "0");
         let is_group = is_told || is_longer(1.0) || (together.is_none() && !is_beside_clones);
-        asked.is_of_several = is_longer(count) || (is_plain && did_what_nobody_asked(&asked, job));
-        if asked.is_of_several {
-            asked.options[0] = &Value::Null;
-            let jobs = together.map(|ms| ms / runtime);
-            asked.jobs =
-                jobs.filter(|jobs| (jobs - jobs.round()).abs() < ROUNDING * jobs).map(|jobs| jobs.round() as u64);
+        // Of a job that a command line describes, its name is an option.
+        let name = asked.option(&["name"]);
+        let is_of_another = name.is_some() && name != job["jobname"].as_str();
+        let all = count * (runtime * 0.99 - SLACK_MS);
+        asked.is_uneven = is_group && count > 1.0 && together.is_some_and(|ms| ms < all);
+        let is_of_several = is_longer(count) || is_of_another || (is_plain && did_what_nobody_asked(&asked, job));
+        asked.is_of_several = is_of_several || (asked.is_uneven && name.is_none());
+        asked.jobs = if asked.is_of_several {
+            let jobs = together.filter(|_| !asked.is_uneven).map(|ms| ms / runtime);
+            jobs.filter(|jobs| (jobs - jobs.round()).abs() < ROUNDING * jobs).map(|jobs| jobs.round() as u64)
         } else {
-            asked.jobs = told.map(|jobs| if is_group { jobs } else { 1 });
-            let all = count * (runtime * 0.99 - SLACK_MS);
-            asked.is_uneven = is_group && count > 1.0 && together.is_some_and(|ms| ms < all);
-        }
+            told.map(|jobs| if is_group { jobs } else { 1 })
+        };
         asked
     }
 
-    /// The first of these options that was told.
+    /// The first of these options that was told; of several sections one that is known of the last as well.
     pub(super) fn option(&self, names: &[&str]) -> Option<&'a str> {
-        let all = names.iter().flat_map(|name| self.options.map(|options| &options[*name]));
-        all.into_iter().find_map(Value::as_str)
+        let [own, of_all] = self.options.map(|options| names.iter().find_map(|name| options[*name].as_str()));
+        if self.is_of_several { of_all.filter(|_| own.is_none()) } else { own.or(of_all) }
     }
 
     /// The same, where it was asked of all jobs.

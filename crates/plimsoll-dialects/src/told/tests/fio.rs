@@ -447,7 +447,7 @@ fn sections_that_fio_sums_up_are_not_told_as_one_of_them() {
         r#""bs" : "4k", "rw" : "randwrite", "iodepth" : "8", "size" : "1g", "filename" : "/d", "numjobs" : "2""#;
     let of = |options: &str, job: &str| {
         let result = json_result(&[json_job(options, job, "")]);
-        let is_of_several = texts(&result).iter().any(|text| text.starts_with("it sums up jobs of several sections"));
+        let is_of_several = texts(&result).iter().any(|text| text.contains("sum") && text.contains("several sections"));
         let load = transfers(&result);
         let asked = [load.pattern.is_some(), load.queue_depth.is_some(), load.working_set_bytes.is_some()];
         assert!(
@@ -459,8 +459,11 @@ fn sections_that_fio_sums_up_are_not_told_as_one_of_them() {
     assert_eq!(of(options, "\"job_runtime\" : 50000,"), (true, Some(5), 1));
     assert_eq!(of(options, "\"job_runtime\" : 35000,"), (true, None, 1));
     assert_eq!(of(options, "\"job_runtime\" : 20000,"), (false, Some(2), 0));
-    // One of both ran for half the time.
-    assert_eq!(of(options, "\"job_runtime\" : 15000,"), (false, Some(2), 1));
+    // One of both ran for half the time, if they are both of one section, as a name among the options says.
+    let named = |name: &str| options.replace("\"bs\"", &format!("\"name\" : \"{name}\", \"bs\""));
+    assert_eq!(of(options, "\"job_runtime\" : 15000,"), (true, None, 2));
+    assert_eq!(of(&named("a"), "\"job_runtime\" : 15000,"), (false, Some(2), 1));
+    assert_eq!(of(&named("b"), "\"job_runtime\" : 20000,"), (true, Some(2), 1));
     // One of clones that are told one by one.
     assert_eq!(of(options, "\"job_runtime\" : 9999,"), (false, Some(1), 0));
     let reads = options.replace("randwrite", "randread");
