@@ -1,5 +1,7 @@
 //! Clones of a job, of which each was told by itself, as one load.
 
+use std::{collections::HashMap, hash::Hash};
+
 use plimsoll_record::told::{Direction, FoundResult, Measured, Percentile, Transfers, doubt};
 
 use super::{fio_text::DIFFERENT_TIMES, numbers::differs};
@@ -14,6 +16,31 @@ pub(super) fn merge(found: Vec<FoundResult>) -> Vec<FoundResult> {
             clones.push(next);
         }
         merged.push(one(clones));
+    }
+    merged
+}
+
+/// The same of results with the groups of their jobs, where each of several servers tells of all its jobs: those of one
+/// name and group are put beside each other.
+pub(super) fn merge_of_servers<G: Copy + Eq + Hash>(mut found: Vec<(G, FoundResult)>) -> Vec<(G, FoundResult)> {
+    let mut order = HashMap::new();
+    found.sort_by_cached_key(|(group, result)| {
+        let next = order.len();
+        *order.entry((*group, result.workload.clone())).or_insert(next)
+    });
+    merge_groups(found)
+}
+
+/// The same of results with the groups of their jobs, which stand beside each other.
+pub(super) fn merge_groups<G: Copy + Eq>(found: Vec<(G, FoundResult)>) -> Vec<(G, FoundResult)> {
+    let mut merged = Vec::new();
+    let mut rest = found.into_iter().peekable();
+    while let Some((group, first)) = rest.next() {
+        let mut of_group = vec![first];
+        while let Some((_, next)) = rest.next_if(|(other, _)| *other == group) {
+            of_group.push(next);
+        }
+        merged.extend(merge(of_group).into_iter().map(|result| (group, result)));
     }
     merged
 }

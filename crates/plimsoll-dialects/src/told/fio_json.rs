@@ -240,16 +240,10 @@ fn results(passage: &Passage<'_>, lines: &RangeInclusive<usize>, report: &Value)
         let found = job_result(passage, lines, job, &asked)?;
         Some((job["groupid"].as_u64(), FoundResult { started, ..found }))
     };
-    let mut results = all.iter().zip(follows.windows(2)).filter_map(result).peekable();
-    let mut found = Vec::new();
-    while let Some((group, first)) = results.next() {
-        let mut of_group = vec![first];
-        while let Some((_, next)) = results.next_if(|(other, _)| *other == group) {
-            of_group.push(next);
-        }
-        found.append(&mut clones::merge(of_group));
-    }
-    found
+    let results = all.iter().zip(follows.windows(2)).filter_map(result).collect();
+    let are_of_servers = report["jobs"].is_null();
+    let merged = if are_of_servers { clones::merge_of_servers(results) } else { clones::merge_groups(results) };
+    merged.into_iter().map(|(_, result)| result).collect()
 }
 
 fn job_result(

@@ -39,7 +39,10 @@ struct Status {
 }
 
 pub(super) fn find(passage: &Passage<'_>) -> Vec<FoundResult> {
-    let mut found: Vec<FoundResult> = Vec::new();
+    // Results with the numbers of their groups.
+    let mut found: Vec<(u32, FoundResult)> = Vec::new();
+    // Results of the servers of a client, and where those of the run begin.
+    let (mut of_servers, mut begin): (Vec<Range<usize>>, usize) = (Vec::new(), 0);
     // Jobs whose status group is still to come: fio tells of all jobs first, and then of all groups.
     let mut jobs: Vec<Job> = Vec::new();
     let mut told: HashMap<Vec<String>, Range<usize>> = HashMap::new();
@@ -50,7 +53,7 @@ pub(super) fn find(passage: &Passage<'_>) -> Vec<FoundResult> {
         if loads.read(said(passage.line(first))) {
             // Another run begins: jobs of the one before are no clones of its jobs.
             tell_without_groups(std::mem::take(&mut jobs), &mut found);
-            (number, is_told_of_jobs) = (None, false);
+            (number, is_told_of_jobs, begin) = (None, false, found.len());
         }
         if let Some((_, rest)) = passage.line(first).split_once("Run status group ") {
             number = rest.split(' ').next().and_then(|number| number.parse::<u32>().ok());
@@ -61,6 +64,9 @@ pub(super) fn find(passage: &Passage<'_>) -> Vec<FoundResult> {
             if !is_told_of_jobs || job.found.workload.as_deref() != Some(SUM_OF_SERVERS) {
                 is_told_of_jobs = true;
                 jobs.push(job);
+            } else {
+                of_servers.push(begin..found.len());
+                begin = found.len();
             }
             continue;
         }
@@ -77,32 +83,38 @@ pub(super) fn find(passage: &Passage<'_>) -> Vec<FoundResult> {
         let (of_group, others): (Vec<Job>, Vec<Job>) = jobs.into_iter().partition(is_of_group);
         jobs = others;
         if of_group.is_empty() {
-            found.push(group(passage, first, load, statuses));
+            found.push((number.unwrap_or(0), group(passage, first, load, statuses)));
         } else {
             let identities: Vec<String> = of_group.iter().map(|job| job.identity.clone()).collect();
+            let number = of_group[0].group;
             let mut of_group: Vec<FoundResult> = of_group.into_iter().map(|job| job.found).collect();
             check(&mut of_group, &statuses);
-            let mut of_group = clones::merge(of_group);
+            let of_group = clones::merge(of_group).into_iter().map(|result| (number, result));
             // What fio tells of jobs while they go on is told again when they are over.
             match told.get(&identities).filter(|places| places.len() == of_group.len()) {
                 Some(places) => places.clone().zip(of_group).for_each(|(place, result)| found[place] = result),
                 None => {
                     told.insert(identities, found.len()..found.len() + of_group.len());
-                    found.append(&mut of_group);
+                    found.extend(of_group);
                 }
             }
         }
     }
     tell_without_groups(jobs, &mut found);
-    found
+    for places in of_servers.into_iter().rev() {
+        let joined = clones::merge_of_servers(found.drain(places.clone()).collect());
+        found.splice(places.start..places.start, joined);
+    }
+    found.into_iter().map(|(_, result)| result).collect()
 }
 
 /// Jobs of groups that no status line is told of.
-fn tell_without_groups(mut jobs: Vec<Job>, found: &mut Vec<FoundResult>) {
+fn tell_without_groups(mut jobs: Vec<Job>, found: &mut Vec<(u32, FoundResult)>) {
     while let Some(first) = jobs.first().map(|job| job.group) {
         let (of_group, others): (Vec<Job>, Vec<Job>) = jobs.into_iter().partition(|job| job.group == first);
         jobs = others;
-        found.append(&mut clones::merge(of_group.into_iter().map(|job| job.found).collect()));
+        let of_group = clones::merge(of_group.into_iter().map(|job| job.found).collect());
+        found.extend(of_group.into_iter().map(|result| (first, result)));
     }
 }
 

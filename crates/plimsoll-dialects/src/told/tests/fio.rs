@@ -153,6 +153,17 @@ fn a_client_tells_of_its_servers() {
     let found = find(&format!("{jobs}{sum}\nRun status{groups}"));
     assert_eq!(found.iter().map(load).collect::<Vec<_>>(), [expected]);
     assert_eq!(texts(&found[0]).len(), 1);
+    // What all servers did is added, in the order of their jobs; and what the client says after that is another run's.
+    let server = |pid: &str, group: &str| {
+        let other = NORMAL[NORMAL.find("\nmix: (groupid").unwrap()..].replace("status group 0", "status group 1");
+        let other = other.replace("mix: (groupid=0", "log: (groupid=1");
+        (NORMAL[NORMAL.find("\nmix: (groupid").unwrap()..].to_owned() + &other).replace("pid=12", pid) + group
+    };
+    let text = [server("pid=1", ""), server("pid=2", sum), server("pid=3", sum)].concat();
+    let of = |result: &FoundResult| (result.workload.clone().unwrap(), transfers(result).jobs.unwrap());
+    let expected = [("mix", 4), ("log", 4), ("mix", 2), ("log", 2)].map(|(name, jobs)| (name.to_owned(), jobs));
+    assert_eq!(find(&text).iter().map(of).collect::<Vec<_>>(), expected);
+    assert_eq!(find(&text.replace(sum, "")).len(), 6);
 }
 
 #[test]
@@ -188,23 +199,6 @@ fn clones_are_one_load_and_other_jobs_are_not() {
 }
 
 #[test]
-fn a_group_that_is_not_the_sum_of_its_jobs_is_named() {
-    let wrong =
-        NORMAL.replace("io=8000KiB (8192kB)", "io=16000KiB (16384kB)").replace("WRITE: bw=4000", "WRITE: bw=8000");
-    let said = texts(&find(&wrong)[0]).join("; ");
-    assert!(said.contains("8192000 bytes are not the 16384000 of their group"), "{said}");
-    let wrong = NORMAL.replace("total=2000,", "total=3000,");
-    let said = texts(&find(&wrong)[0]).join("; ");
-    assert!(said.contains("3000 operations in 2 s are not 1000 IOPS"), "{said}");
-    assert!(said.contains("not all of the size that is told of blocks"), "{said}");
-    let wrong = NORMAL.replace("BW=8000KiB/s", "BW=9000KiB/s");
-    let said = texts(&find(&wrong)[0]).join("; ");
-    assert!(said.contains("16384000 bytes in 2 s are not 9216000 bytes per second"), "{said}");
-    let failed = NORMAL.replace("err= 0", "err= 5 (file:io_u.c:1, func=io_u, error=Input/output error)");
-    assert!(texts(&find(&failed)[0]).contains(&"the job ended with error 5"));
-}
-
-#[test]
 fn only_jobs_that_are_one_load_are_said_to_have_run_for_different_times() {
     let job = &NORMAL[NORMAL.find("mix: (groupid").unwrap()..];
     let (job, groups) = job.split_once("Run status").unwrap();
@@ -219,6 +213,23 @@ fn only_jobs_that_are_one_load_are_said_to_have_run_for_different_times() {
     };
     assert_eq!(said(&long.replace("mix:", "log:")), [false, false]);
     assert_eq!(said(&long), [true]);
+}
+
+#[test]
+fn a_group_that_is_not_the_sum_of_its_jobs_is_named() {
+    let wrong =
+        NORMAL.replace("io=8000KiB (8192kB)", "io=16000KiB (16384kB)").replace("WRITE: bw=4000", "WRITE: bw=8000");
+    let said = texts(&find(&wrong)[0]).join("; ");
+    assert!(said.contains("8192000 bytes are not the 16384000 of their group"), "{said}");
+    let wrong = NORMAL.replace("total=2000,", "total=3000,");
+    let said = texts(&find(&wrong)[0]).join("; ");
+    assert!(said.contains("3000 operations in 2 s are not 1000 IOPS"), "{said}");
+    assert!(said.contains("not all of the size that is told of blocks"), "{said}");
+    let wrong = NORMAL.replace("BW=8000KiB/s", "BW=9000KiB/s");
+    let said = texts(&find(&wrong)[0]).join("; ");
+    assert!(said.contains("16384000 bytes in 2 s are not 9216000 bytes per second"), "{said}");
+    let failed = NORMAL.replace("err= 0", "err= 5 (file:io_u.c:1, func=io_u, error=Input/output error)");
+    assert!(texts(&find(&failed)[0]).contains(&"the job ended with error 5"));
 }
 
 #[test]
@@ -477,6 +488,12 @@ fn hosts_have_all_their_jobs() {
     let job = json_job("\"numjobs\" : \"4\"", "\"job_runtime\" : 40000,", "");
     let on = |host: &str, job: &str| job.replace("\"error\"", &format!("\"hostname\" : \"{host}\", \"error\""));
     assert_eq!(transfers(&json_result(&[on("a", &job), on("b", &job)])).jobs, Some(8));
+    // Servers tell of all their jobs before others do.
+    let other = job.replace("\"a\"", "\"b\"");
+    let report = json(&["a", "b"].map(|host| on(host, &job) + ",\n" + &on(host, &other)));
+    let found = find(&report.replace("\"jobs\" : [", "\"client_stats\" : ["));
+    let of = |result: &FoundResult| (result.workload.clone().unwrap(), transfers(result).jobs.unwrap());
+    assert_eq!(found.iter().map(of).collect::<Vec<_>>(), [("a".to_owned(), 8), ("b".to_owned(), 8)]);
     // Without the times of all jobs.
     let job = job.replace("\"job_runtime\" : 40000,", "");
     assert_eq!(transfers(&json_result(&[on("a", &job), on("b", &job)])).jobs, Some(8));
