@@ -253,6 +253,9 @@ pub struct Interval {
     pub round: u32,
     /// Whether this second lies in the measured time of its slot, not in its ramp.
     pub measured: bool,
+    /// Whether nothing completed in this whole second of the measured time although operations were in flight.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub stalled: bool,
     /// Reads completed.
     pub read_operations: u64,
     /// Bytes read.

@@ -145,6 +145,7 @@ fn interval(t_ns: u64, round: u32, reads: u64, writes: u64) -> Interval {
         length_ns: SECOND_NS,
         round,
         measured: true,
+        stalled: false,
         read_operations: reads,
         read_bytes: reads * 4096,
         write_operations: writes,

@@ -39,7 +39,7 @@ use crate::{
     findings,
     headroom::Headroom,
     judging, parallel, repeats,
-    resuming::{RunClock, SoFar},
+    resuming::RunClock,
     run::RunError,
     site::Sites,
     slot::{SlotOutcome, SlotSetup},
@@ -61,7 +61,8 @@ pub(crate) struct Doing<'a> {
     pub(crate) applications: Vec<Option<Application>>,
     /// For each cell that verifies, what its jobs know of their blocks.
     pub(crate) generations: Vec<Vec<GenerationMap>>,
-    pub(crate) so_far: SoFar,
+    /// Whether any cell had to be given up.
+    pub(crate) failed: bool,
     pub(crate) headroom: Headroom,
     pub(crate) appointments: Appointments,
     pub(crate) stop: &'a AtomicBool,
@@ -142,7 +143,7 @@ impl<'a> Doing<'a> {
                         session.observe(&slot, visit);
                         if !may_go_on {
                             session.abandon(slot.cell);
-                            self.so_far.failed = true;
+                            self.failed = true;
                         }
                         emit(progress(session, self.plan, slot.cell, self.clock.now_ns()));
                     }
@@ -154,7 +155,7 @@ impl<'a> Doing<'a> {
                 emit(RunEvent::Found { cell, finding });
             }
         }
-        Ok(self.so_far.failed)
+        Ok(self.failed)
     }
 
     /// Says once that the command in the background has ended before the run.
@@ -410,11 +411,7 @@ impl<'a> Doing<'a> {
             let known = self.generations[slot.cell].iter().flat_map(|map| map.known_blocks(is_laid_out));
             verification.blocks_left = (known.count() as u64).saturating_sub(verification.blocks_read_back);
         }
-        self.so_far.add_open_loop(slot.cell, judging::purpose(slot.purpose), &outcome.tally.open_loop);
-        self.so_far.stalled_seconds[slot.cell] += outcome.stalled_seconds;
-        let so_far = findings::of_open_loop(&self.so_far.open_loops[slot.cell]);
-        let so_far = so_far.into_iter().chain(findings::of_stalls(self.so_far.stalled_seconds[slot.cell]));
-        for finding in findings::of_slot(&outcome, plan, slot.measured_ns).into_iter().chain(so_far) {
+        for finding in findings::of_slot(&outcome, plan, slot.measured_ns) {
             emit(RunEvent::Found { cell: slot.cell, finding });
         }
         let accounts = SlotAccounts {

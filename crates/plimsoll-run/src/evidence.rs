@@ -15,8 +15,9 @@ use self::{
     cache::cached,
     client::{client_limits, client_sentence},
     latency::exposed,
+    open_loop::lateness,
     operations::{foreign, modes, unfair},
-    seconds::{dips, stalled, uneven},
+    seconds::{dips, stalled, stood_still, uneven},
 };
 
 mod applications;
@@ -26,6 +27,7 @@ mod cache;
 mod client;
 mod file_sets;
 mod latency;
+mod open_loop;
 mod operations;
 mod overruling;
 mod seconds;
@@ -33,6 +35,11 @@ mod striping;
 mod sweep;
 
 pub use self::{overruling::overruling, striping::of_arrays, sweep::of_sweeps};
+
+/// The sentences about a cell that its slots so far are enough for, so that they can be told while it is measured.
+pub fn so_far(cell: &Cell) -> Vec<Finding> {
+    lateness(cell).chain(stood_still(cell)).collect()
+}
 
 /// The sentences about a cell of a record, which has its verdict.
 pub fn of_cell(cell: &Cell, record: &Record, hidden: Option<HiddenBurst>) -> Vec<Finding> {
@@ -43,9 +50,9 @@ pub fn of_cell(cell: &Cell, record: &Record, hidden: Option<HiddenBurst>) -> Vec
         return applications::of(application);
     }
     let Some(plan) = cell.blocks().filter(|_| cell.verdict.is_some() && cell.engine != EngineChoice::Memory) else {
-        return Vec::new();
+        return so_far(cell);
     };
-    let mut findings = Vec::new();
+    let mut findings: Vec<Finding> = lateness(cell).collect();
     if plan.name_operation().is_none() {
         findings.extend(cached(cell, plan));
     }
@@ -57,7 +64,7 @@ pub fn of_cell(cell: &Cell, record: &Record, hidden: Option<HiddenBurst>) -> Vec
     findings.extend(moved(cell));
     findings.extend(uneven(cell));
     findings.extend(dips(cell));
-    findings.extend(stalled(cell, plan));
+    findings.extend(stalled(cell, plan).or_else(|| stood_still(cell)));
     findings.extend(exposed(cell));
     findings.extend(modes(cell));
     findings.extend(unfair(cell));

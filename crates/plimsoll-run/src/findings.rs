@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use plimsoll_record::results::{Finding, OpenLoopResult, Severity};
+use plimsoll_record::results::{Finding, Severity};
 use plimsoll_workload::{
     file_space::FileOrder,
     plan::{BlockPlan, CellPlan, Pacing},
@@ -161,91 +161,6 @@ fn why_nothing(outcome: &SlotOutcome, plan: &BlockPlan, measured_ns: Option<u64>
      measure longer with --duration to see how long"
 }
 
-/// What all slots so far say about seconds in which nothing completed.
-pub fn of_stalls(stalled_seconds: u64) -> Option<Finding> {
-    (stalled_seconds > 0).then(|| {
-        finding(
-            "stalled",
-            Severity::Warning,
-            format!(
-                "nothing completed in {stalled_seconds} whole seconds of the measured time although operations were in \
-                 flight: the storage stood still, and mean rates hide that"
-            ),
-            &[("seconds", json!(stalled_seconds))],
-        )
-    })
-}
-
-/// The seconds that a finding of [`of_stalls`] tells; `None` of any other.
-pub fn stalled_seconds(finding: &Finding) -> Option<u64> {
-    finding.evidence.get("seconds").filter(|_| finding.code == "stalled")?.as_u64()
-}
-
-/// What all slots of an open loop so far showed together.
-pub fn of_open_loop(open_loop: &OpenLoopResult) -> Vec<Finding> {
-    of_waiting(open_loop).into_iter().chain(of_oversleeping(open_loop)).collect()
-}
-
-/// Shares of all operations from which on it is worth a word that they were late, and a warning.
-const LATE_TOLD: f64 = 0.001;
-const LATE_WARNED: f64 = 0.01;
-
-/// Operations that waited for nothing but a queue slot, for more than a millisecond.
-fn waited(open_loop: &OpenLoopResult) -> u64 {
-    open_loop.late.saturating_sub(open_loop.overslept)
-}
-
-/// Whether all operations but a few had a queue slot when they were due.
-pub(crate) fn is_rate_kept(open_loop: &OpenLoopResult) -> bool {
-    let behind = waited(open_loop) + open_loop.never_issued;
-    behind == 0 || (behind as f64) < open_loop.intended as f64 * LATE_WARNED
-}
-
-/// Operations that had to wait for a queue slot: the storage was slower than the rate at this depth, for a while or
-/// always.
-fn of_waiting(open_loop: &OpenLoopResult) -> Option<Finding> {
-    let OpenLoopResult { intended, never_issued, .. } = *open_loop;
-    let waited = waited(open_loop);
-    if waited + never_issued == 0 {
-        return None;
-    }
-    let is_kept = is_rate_kept(open_loop);
-    let kept = if is_kept { "kept the asked rate but for a few operations" } else { "could not keep the asked rate" };
-    let bounds = "; the latter count with the time they had waited when the slot ended, so latencies are lower bounds";
-    Some(finding(
-        "open-loop-late",
-        if is_kept { Severity::Info } else { Severity::Warning },
-        format!(
-            "the storage {kept} at this queue depth: of {intended}, {waited} had to wait for a queue slot for more than \
-             1 ms and {never_issued} were never issued{}",
-            if never_issued > 0 { bounds } else { "" }
-        ),
-        &[
-            ("intended", json!(intended)),
-            ("waited", json!(waited)),
-            ("late", json!(open_loop.late)),
-            ("never_issued", json!(never_issued)),
-        ],
-    ))
-}
-
-/// Operations that nothing kept from being issued, and that were issued late all the same.
-fn of_oversleeping(open_loop: &OpenLoopResult) -> Option<Finding> {
-    let OpenLoopResult { intended, overslept, .. } = *open_loop;
-    let share = overslept as f64 / (intended as f64).max(1.0);
-    (share >= LATE_TOLD).then(|| {
-        finding(
-            "open-loop-overslept",
-            if share >= LATE_WARNED { Severity::Warning } else { Severity::Info },
-            format!(
-                "of {intended} operations {overslept} were issued more than 1 ms late although plimsoll waited for \
-                 nothing but their time: it was given no processor when it was due, and their latencies count that wait as the storage's"
-            ),
-            &[("intended", json!(intended)), ("overslept", json!(overslept))],
-        )
-    })
-}
-
 #[cfg(test)]
 mod tests {
     use plimsoll_workload::plan::Work;
@@ -262,7 +177,6 @@ mod tests {
                 tally,
                 from_ns: 0,
                 elapsed_ns,
-                stalled_seconds: 0,
                 seconds: Vec::new(),
                 verification: None,
                 client: None,
@@ -302,36 +216,5 @@ mod tests {
             of_plan(&cell, TargetKind::Directory).into_iter().map(|finding| finding.code).collect::<Vec<_>>()
         };
         assert_eq!((turns("turns:3"), turns("turns:8")), (vec!["turns-of-one".to_owned()], Vec::new()));
-    }
-
-    #[test]
-    fn lateness_is_told_of_whoever_caused_it_and_warned_of_when_it_matters() {
-        let of = |late, overslept, never_issued| {
-            let open_loop =
-                OpenLoopResult { intended: 10_000, late, overslept, never_issued, ..OpenLoopResult::default() };
-            let told = |finding: Finding| (finding.code, finding.severity, finding.text);
-            of_open_loop(&open_loop).into_iter().map(told).collect::<Vec<_>>()
-        };
-        assert_eq!(of(0, 0, 0), []);
-        assert_eq!(of(9, 9, 0), [], "a scheduler is never exact");
-        let [(code, severity, text)] = &of(50, 50, 0)[..] else { panic!("one is to blame") };
-        assert_eq!((code.as_str(), *severity), ("open-loop-overslept", Severity::Info));
-        assert!(
-            text.contains("50 were issued more than 1 ms late although plimsoll waited for nothing but their time"),
-            "{text}"
-        );
-        assert_eq!(of(500, 500, 0)[0].1, Severity::Warning);
-        let [(code, severity, text)] = &of(20, 1, 0)[..] else { panic!("the other is") };
-        assert_eq!((code.as_str(), *severity), ("open-loop-late", Severity::Info));
-        assert!(
-            text.starts_with("the storage kept the asked rate but for") && text.contains("19 had to wait"),
-            "{text}"
-        );
-        assert!(!text.contains("lower bounds"));
-        let both = of(800, 300, 100);
-        assert_eq!(both.len(), 2);
-        assert_eq!(both[0].1, Severity::Warning);
-        assert!(both[0].2.starts_with("the storage could not keep the asked rate"), "{}", both[0].2);
-        assert!(both[0].2.ends_with("so latencies are lower bounds"));
     }
 }

@@ -6,11 +6,11 @@ use plimsoll_measure::session::{Purpose, Session};
 use plimsoll_record::{
     event::{RunEvent, SlotPurpose, SlotResult},
     record::Resumption,
-    results::{Interval, OpenLoopResult},
+    results::Interval,
 };
 use plimsoll_workload::{plan::Plan, settings::EngineChoice};
 
-use crate::{findings, judging};
+use crate::judging;
 
 /// A run that goes on.
 #[derive(Clone, Debug)]
@@ -71,91 +71,50 @@ impl RunClock {
     }
 }
 
-/// What is added up over all slots of each cell, and what the slots so far amount to.
-#[derive(Clone, Debug)]
-pub(crate) struct SoFar {
-    /// Whether any cell had to be given up.
-    pub(crate) failed: bool,
-    /// For each cell, how its open loop has kept its times in the slots that count.
-    pub(crate) open_loops: Vec<OpenLoopResult>,
-    /// For each cell, whole seconds in which nothing completed.
-    pub(crate) stalled_seconds: Vec<u64>,
+/// Hands the session what was measured before. Returns whether any cell had to be given up.
+pub(crate) fn restore(plan: &Plan, events: &[RunEvent], session: &mut Session) -> bool {
+    let mut failed = false;
+    // For each cell, when its slot was handed out, and the seconds of it.
+    let mut slots: Vec<(u64, Vec<&Interval>)> = vec![(0, Vec::new()); plan.cells.len()];
+    for event in events {
+        match event {
+            RunEvent::Resumed(Resumption { t_ns, paused_ns, .. }) => {
+                session.pause(t_ns.saturating_sub(*paused_ns), *t_ns);
+            }
+            RunEvent::SlotStarted { cell, t_ns, .. } => {
+                if let Some(slot) = slots.get_mut(*cell) {
+                    *slot = (*t_ns, Vec::new());
+                }
+            }
+            RunEvent::Interval { cell, interval } => {
+                if let Some((_, seconds)) = slots.get_mut(*cell) {
+                    seconds.push(interval);
+                }
+            }
+            RunEvent::SlotFinished(slot) => {
+                if let Some((at_ns, seconds)) = slots.get(slot.cell) {
+                    failed |= !restore_slot(plan, slot, *at_ns, seconds, session);
+                }
+            }
+            _ => {}
+        }
+    }
+    failed
 }
 
-impl SoFar {
-    /// Of a run that has done nothing yet.
-    pub(crate) fn nothing(plan: &Plan) -> Self {
-        let count = plan.cells.len();
-        Self { failed: false, open_loops: vec![OpenLoopResult::default(); count], stalled_seconds: vec![0; count] }
+/// Returns whether its cell may be visited again.
+fn restore_slot(plan: &Plan, slot: &SlotResult, at_ns: u64, seconds: &[&Interval], session: &mut Session) -> bool {
+    let purpose = match slot.purpose {
+        SlotPurpose::Measured => Purpose::Measure,
+        SlotPurpose::Discarded => Purpose::Discard,
+        SlotPurpose::Bookend => Purpose::Bookend,
+    };
+    session.resume(slot.cell, purpose, at_ns, judging::visit(slot, seconds.iter().copied()));
+    let may_go_on = judging::may_go_on(&plan.cells[slot.cell].work, slot);
+    if !may_go_on {
+        session.abandon(slot.cell);
     }
-
-    /// Adds an open loop's slot to its cell, if it counts.
-    pub(crate) fn add_open_loop(&mut self, cell: usize, purpose: SlotPurpose, slot: &OpenLoopResult) {
-        if purpose == SlotPurpose::Measured {
-            self.open_loops[cell].add(slot);
-        }
-    }
-
-    /// Takes in what happened before, and hands the session what it has measured.
-    pub(crate) fn restore(plan: &Plan, events: &[RunEvent], session: &mut Session) -> Self {
-        let mut so_far = Self::nothing(plan);
-        // For each cell, when its slot was handed out, and the seconds of it.
-        let mut slots: Vec<(u64, Vec<&Interval>)> = vec![(0, Vec::new()); plan.cells.len()];
-        for event in events {
-            match event {
-                RunEvent::Resumed(Resumption { t_ns, paused_ns, .. }) => {
-                    session.pause(t_ns.saturating_sub(*paused_ns), *t_ns);
-                }
-                RunEvent::SlotStarted { cell, t_ns, .. } => {
-                    if let Some(slot) = slots.get_mut(*cell) {
-                        *slot = (*t_ns, Vec::new());
-                    }
-                }
-                RunEvent::Interval { cell, interval } => {
-                    if let Some((_, seconds)) = slots.get_mut(*cell) {
-                        seconds.push(interval);
-                    }
-                }
-                RunEvent::SlotFinished(slot) => {
-                    if let Some((at_ns, seconds)) = slots.get(slot.cell) {
-                        so_far.restore_slot(plan, slot, *at_ns, seconds, session);
-                    }
-                }
-                RunEvent::Found { cell, finding } => {
-                    if let (Some(sum), Some(seconds)) =
-                        (so_far.stalled_seconds.get_mut(*cell), findings::stalled_seconds(finding))
-                    {
-                        *sum = seconds;
-                    }
-                }
-                _ => {}
-            }
-        }
-        so_far
-    }
-
-    fn restore_slot(
-        &mut self,
-        plan: &Plan,
-        slot: &SlotResult,
-        at_ns: u64,
-        seconds: &[&Interval],
-        session: &mut Session,
-    ) {
-        let purpose = match slot.purpose {
-            SlotPurpose::Measured => Purpose::Measure,
-            SlotPurpose::Discarded => Purpose::Discard,
-            SlotPurpose::Bookend => Purpose::Bookend,
-        };
-        session.resume(slot.cell, purpose, at_ns, judging::visit(slot, seconds.iter().copied()));
-        if let Some(open_loop) = &slot.open_loop {
-            self.add_open_loop(slot.cell, slot.purpose, open_loop);
-        }
-        if !judging::may_go_on(&plan.cells[slot.cell].work, slot) {
-            session.abandon(slot.cell);
-            self.failed = true;
-        }
-    }
+    may_go_on
 }
 
 #[cfg(test)]
@@ -172,16 +131,6 @@ mod tests {
     fn side_by_side() -> Plan {
         let workload = "rw = 'randread'\nphase = 1\nduration = '60s'";
         plan_of_run(&["a", "b"].map(|name| format!("name = '{name}'\n{workload}")).each_ref().map(String::as_str))
-    }
-
-    #[test]
-    fn an_open_loop_is_told_by_the_slots_that_count() {
-        let mut so_far = SoFar::nothing(&side_by_side());
-        for (purpose, late) in [(SlotPurpose::Discarded, 700), (SlotPurpose::Measured, 3), (SlotPurpose::Bookend, 40)] {
-            let slot = OpenLoopResult { intended: 4000, late, ..OpenLoopResult::default() };
-            so_far.add_open_loop(1, purpose, &slot);
-        }
-        assert_eq!((so_far.open_loops[1].intended, so_far.open_loops[1].late), (4000, 3));
     }
 
     #[test]
@@ -212,7 +161,7 @@ mod tests {
         let seconds = (0..60).flat_map(|second| [interval(0, second), interval(1, second)]);
         let events: Vec<_> = [0, 1].map(started).into_iter().chain(seconds).chain([0, 1].map(finished)).collect();
         let mut session = Session::new(judging::session_plan(&plan));
-        SoFar::restore(&plan, &events, &mut session);
+        assert!(!restore(&plan, &events, &mut session));
         assert_eq!(session.next_step(60 * SECOND_NS), Step::Done);
         for (cell, rate) in [5000.0, 100.0].into_iter().enumerate() {
             let found = session.answer(cell).estimate.unwrap().rate;
@@ -228,9 +177,9 @@ mod tests {
             let slot = SlotResult { verification, ..SlotResult::default() };
             let mut session = Session::new(judging::session_plan(&plan));
             let events = [RunEvent::SlotFinished(Box::new(slot))];
-            let so_far = SoFar::restore(&plan, &events, &mut session);
-            assert_eq!(so_far.failed, session.is_closed(0));
-            so_far.failed
+            let failed = restore(&plan, &events, &mut session);
+            assert_eq!(failed, session.is_closed(0));
+            failed
         };
         let files = "phases = 'create,read'\nverify = true\niterations = 3";
         assert!(is_given_up(files, 1) && !is_given_up(files, 0));

@@ -24,6 +24,7 @@ use plimsoll_record::{
     event::{RunEvent, RunStarted},
     judgement::Judgement,
     record::{Asked, Outcome, Record, Tool},
+    results::Finding,
 };
 use plimsoll_workload::{
     limits,
@@ -47,7 +48,7 @@ use crate::{
         in_common::{CommonFiles, CommonFilesError},
     },
     parallel,
-    resuming::{Resuming, RunClock, SoFar},
+    resuming::{Resuming, RunClock, restore},
     site::{Making, Sites},
     slot::SlotError,
 };
@@ -269,9 +270,9 @@ pub fn run(request: RunRequest, stop: &AtomicBool, on_event: &mut dyn FnMut(&Run
         story.tell(&RunEvent::Warning { text });
     }
     let mut session = Session::new(judging::session_plan(&plan));
-    let (so_far, t_ns) = match &resuming {
+    let (failed, t_ns) = match &resuming {
         Some(resuming) => story.resume(&plan, resuming, &mut session),
-        None => (SoFar::nothing(&plan), 0),
+        None => (false, 0),
     };
     let clock = RunClock::from_now(t_ns);
     let rounds_before = rounds(story.builder.record());
@@ -297,7 +298,7 @@ pub fn run(request: RunRequest, stop: &AtomicBool, on_event: &mut dyn FnMut(&Run
             file_sets: sites.file_sets(&plan)?,
             applications,
             generations: doing::generations(&plan),
-            so_far,
+            failed,
             headroom: Headroom::default(),
             appointments: Appointments::new(ask_start),
             stop,
@@ -362,13 +363,24 @@ impl Story<'_> {
     pub(crate) fn tell(&mut self, event: &RunEvent) {
         self.builder.apply(event);
         (self.on_event)(event);
+        if let RunEvent::SlotFinished(slot) = event {
+            let found = evidence::so_far(&self.builder.record().cells[slot.cell]);
+            found.into_iter().for_each(|finding| self.find(slot.cell, finding));
+        }
     }
 
-    /// Takes in what happened before, and tells that the run goes on. Returns what the slots so far amount to, and the
-    /// time since the start of the run.
-    fn resume(&mut self, plan: &Plan, resuming: &Resuming, session: &mut Session) -> (SoFar, u64) {
+    /// Tells a sentence about a cell that the record does not have yet.
+    fn find(&mut self, cell: usize, finding: Finding) {
+        if !self.builder.record().cells[cell].findings.contains(&finding) {
+            self.tell(&RunEvent::Found { cell, finding });
+        }
+    }
+
+    /// Takes in what happened before, and tells that the run goes on. Returns whether any cell had to be given up, and
+    /// the time since the start of the run.
+    fn resume(&mut self, plan: &Plan, resuming: &Resuming, session: &mut Session) -> (bool, u64) {
         resuming.events.iter().for_each(|event| self.builder.apply(event));
-        let so_far = SoFar::restore(plan, &resuming.events, session);
+        let failed = restore(plan, &resuming.events, session);
         let Record { started, elapsed_ns, .. } = self.builder.record();
         let resumption = resuming.resumption(*started, *elapsed_ns);
         session.pause(*elapsed_ns, resumption.t_ns);
@@ -376,7 +388,7 @@ impl Story<'_> {
         for text in &resuming.warnings {
             self.tell(&RunEvent::Warning { text: text.clone() });
         }
-        (so_far, resumption.t_ns)
+        (failed, resumption.t_ns)
     }
 
     /// What may be said of each cell, now that nothing more is measured.
@@ -390,13 +402,13 @@ impl Story<'_> {
             let record = self.builder.record();
             let hidden = session.hidden_burst(cell);
             for finding in evidence::of_cell(&record.cells[cell], record, hidden) {
-                self.tell(&RunEvent::Found { cell, finding });
+                self.find(cell, finding);
             }
         }
         let record = self.builder.record();
         let of_several = [evidence::of_sweeps(&record.cells), evidence::of_arrays(record)].concat();
         for (cell, finding) in of_several {
-            self.tell(&RunEvent::Found { cell, finding });
+            self.find(cell, finding);
         }
     }
 }
@@ -467,5 +479,35 @@ const fn choice(engine: &SelectedEngine) -> EngineChoice {
         EngineKind::FileCreate => EngineChoice::FileCreate,
         EngineKind::FileStat => EngineChoice::FileStat,
         EngineKind::FileDelete => EngineChoice::FileDelete,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use plimsoll_record::{event::SlotResult, results::OpenLoopResult};
+
+    use super::*;
+    use crate::test_plans::started;
+
+    #[test]
+    fn what_slots_so_far_add_up_to_is_told_after_each_and_once() {
+        let begun = started("rw = 'randread'\nduration = '4s'\nrate = 1000");
+        let mut session = Session::new(judging::session_plan(&begun.plan));
+        let mut told = Vec::new();
+        let mut on_event = |event: &RunEvent| {
+            if let RunEvent::Found { finding, .. } = event
+                && finding.code == "open-loop-late"
+            {
+                told.push(finding.evidence["waited"].as_u64().unwrap());
+            }
+        };
+        let mut story = Story { builder: RecordBuilder::new(begun), on_event: &mut on_event };
+        for (round, late) in [3, 0, 40].into_iter().enumerate() {
+            let open_loop = Some(OpenLoopResult { intended: 4000, late, ..OpenLoopResult::default() });
+            let slot = SlotResult { round: round as u32, open_loop, ..SlotResult::default() };
+            story.tell(&RunEvent::SlotFinished(Box::new(slot)));
+        }
+        story.conclude(&mut session);
+        assert_eq!(told, [3, 3, 43], "the sentence of the second slot is about more operations");
     }
 }

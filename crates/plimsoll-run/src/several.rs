@@ -15,7 +15,7 @@ use plimsoll_record::{
     event::{RunEvent, RunStarted, SlotPurpose, SlotResult},
     pods::SharedVisit,
     record::{Outcome, Record},
-    results::Interval,
+    results::{Finding, Interval},
 };
 use plimsoll_workload::{plan::Plan, settings::EngineChoice};
 
@@ -240,11 +240,11 @@ impl Together {
                 }
             }
             RunEvent::Found { cell, finding } => {
-                let record = self.builder.record();
-                let is_known = |known: &plimsoll_record::results::Finding| known.code == finding.code;
-                if !record.cells.get(*cell).is_some_and(|cell| cell.findings.iter().any(is_known)) {
-                    let mut finding = finding.clone();
-                    finding.text = format!("{}: {}", members[member].name, finding.text);
+                let teller = format!("{}: ", members[member].name);
+                // The first that says it speaks for all, and its last word counts, until it is said of all together.
+                let is_of_other = |known: &Finding| known.code == finding.code && !known.text.starts_with(&teller);
+                if !self.builder.record().cells[*cell].findings.iter().any(is_of_other) {
+                    let finding = Finding { text: teller + &finding.text, ..finding.clone() };
                     told.push(RunEvent::Found { cell: *cell, finding });
                 }
             }
@@ -408,6 +408,8 @@ fn join_seconds(sum: &mut Interval, other: &Interval) {
     sum.write_operations += other.write_operations;
     sum.write_bytes += other.write_bytes;
     sum.sync_operations += other.sync_operations;
+    let has_any = sum.read_operations + sum.write_operations + sum.sync_operations > 0;
+    sum.stalled = (sum.stalled || other.stalled) && !has_any;
     (sum.p50_ns, sum.p99_ns) = (None, None);
     sum.max_ns = sum.max_ns.max(other.max_ns);
     [sum.read_mean_ns, sum.write_mean_ns] = means;

@@ -144,8 +144,6 @@ pub struct SlotOutcome {
     pub from_ns: u64,
     /// Length of the measured time.
     pub elapsed_ns: u64,
-    /// Whole seconds of the measured time in which nothing completed although operations were in flight.
-    pub stalled_seconds: u64,
     /// Latencies of the reads and writes that completed in each measured second, when they are wanted.
     pub seconds: Vec<CompactHistogram>,
     /// What verification found.
@@ -231,11 +229,11 @@ pub(crate) fn visit_from(
         }
         drop(full);
         let timing = gate.open(|| Some(timing(setup, start()?)));
-        let mut gathered = (0, Vec::new());
+        let mut seconds_kept = Vec::new();
         if let Some(timing) = timing {
             let mut gathering = Gathering::new(workers as usize, setup, timing);
             gathering.run(&seconds, &returns, on_interval);
-            gathered = (gathering.stalled_seconds, gathering.kept.map(KeptSeconds::into_stretches).unwrap_or_default());
+            seconds_kept = gathering.kept.map(KeptSeconds::into_stretches).unwrap_or_default();
         }
         is_done.store(true, Ordering::Relaxed);
         // All are waited for before any error is told: a panic that nobody joined would end the program.
@@ -248,8 +246,7 @@ pub(crate) fn visit_from(
             (Some(error), _) => Err(error),
             (None, Some(timing)) => {
                 let reports: Vec<_> = reports.into_iter().flatten().collect();
-                let (stalled_seconds, seconds) = gathered;
-                Ok(Some(SlotOutcome { stalled_seconds, seconds, ..add_up(timing, crew.lanes, reports, client) }))
+                Ok(Some(SlotOutcome { seconds: seconds_kept, ..add_up(timing, crew.lanes, reports, client) }))
             }
             // A thread that failed has told why.
             (None, None) => Ok(None),
@@ -302,7 +299,6 @@ fn add_up(timing: Timing, lanes: u32, reports: Vec<WorkerReport>, mut client: Op
         tally,
         from_ns: timing.from_ns,
         elapsed_ns: end_ns - timing.from_ns,
-        stalled_seconds: 0,
         seconds: Vec::new(),
         verification,
         client,
@@ -445,7 +441,6 @@ struct Gathering {
     oldest: usize,
     /// The interval after the newest of these: what was handed on before does not matter to it.
     upcoming: Second,
-    stalled_seconds: u64,
     kept: Option<KeptSeconds>,
 }
 
@@ -459,7 +454,6 @@ impl Gathering {
             pending: VecDeque::new(),
             oldest: 0,
             upcoming: timing.first_second(),
-            stalled_seconds: 0,
             kept: setup.keeps_seconds.then(KeptSeconds::default),
         }
     }
@@ -503,8 +497,6 @@ impl Gathering {
             // A second that every worker lost is missing; the last one may be short.
             let Some(until_ns) = until_ns else { continue };
             second.until_ns = until_ns;
-            let is_whole = second.until_ns - second.from_ns >= INTERVAL_NS;
-            self.stalled_seconds += u64::from(second.measured && is_whole && tally.is_stalled());
             if let Some(kept) = self.kept.as_mut().filter(|_| second.measured) {
                 kept.add(&tally.latency);
             }
@@ -517,11 +509,13 @@ impl Gathering {
             Percentile::Supported(latency_ns) => Some(latency_ns),
             Percentile::Unsupported { .. } => None,
         };
+        let is_whole = second.until_ns - second.from_ns >= INTERVAL_NS;
         Interval {
             t_ns: second.from_ns.saturating_sub(self.run_started_ns),
             length_ns: second.until_ns - second.from_ns,
             round: self.round,
             measured: second.measured,
+            stalled: second.measured && is_whole && tally.is_stalled(),
             read_operations: tally.read_operations,
             read_bytes: tally.read_bytes,
             write_operations: tally.write_operations,

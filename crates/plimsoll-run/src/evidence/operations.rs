@@ -8,8 +8,8 @@ use plimsoll_record::{
 };
 use serde_json::{Value, json};
 
-use super::main_direction;
-use crate::findings::{FOREIGN_IO, finding, is_rate_kept};
+use super::{main_direction, open_loop::is_rate_kept};
+use crate::findings::{FOREIGN_IO, finding};
 
 /// Share of foreign bytes in the disk's activity from which a sentence is due.
 const FOREIGN_MIN: f64 = 0.02;

@@ -1,14 +1,19 @@
 //! What single seconds did: their range, dips that come back, stalls.
 
 use plimsoll_measure::{
-    detect::{dips::periodic_dips, stalls::stalls, token_bucket::Stretch},
+    detect::{
+        dips::periodic_dips,
+        stalls::{Stalls, stalls},
+        token_bucket::Stretch,
+    },
     stability::Grade,
     verdict::Verdict,
 };
 use plimsoll_record::{
+    event::SlotPurpose,
     numbers::{iops, percent},
     record::Cell,
-    results::{Finding, Interval, Severity},
+    results::{Finding, Interval, Severity, SlotSummary},
 };
 use plimsoll_workload::plan::{BlockPlan, Pacing};
 use serde_json::json;
@@ -83,8 +88,7 @@ pub(super) fn dips(cell: &Cell) -> Option<Finding> {
     Some(finding("periodic-dips", Severity::Warning, text, &evidence))
 }
 
-/// Seconds far below the usual. The sentence takes the place of the workers' own about seconds without any completion:
-/// it speaks of more.
+/// Seconds far below the usual.
 pub(super) fn stalled(cell: &Cell, plan: &BlockPlan) -> Option<Finding> {
     // Where operations are due now and then only, an empty second is none in which the storage stood still.
     if plan.pacing != Pacing::Closed || plan.think_time_ns > 0 {
@@ -107,17 +111,47 @@ pub(super) fn stalled(cell: &Cell, plan: &BlockPlan) -> Option<Finding> {
         stalls.longest_seconds,
         percent(stalls.share)
     );
+    Some(of_stalls(stalls, text))
+}
+
+/// Seconds in which nothing completed, as the workers know them, of all slots that were to count. The sentence about
+/// seconds far below the usual speaks of more, where there is one.
+pub(super) fn stood_still(cell: &Cell) -> Option<Finding> {
+    if !cell.series.iter().any(|second| second.stalled) {
+        return None;
+    }
+    let is_measured = |second: &&Interval| {
+        let is_its = |slot: &SlotSummary| slot.round == second.round && slot.purpose == SlotPurpose::Measured;
+        second.measured && second.length_ns >= HALF_SECOND_NS && cell.slots.iter().any(is_its)
+    };
+    let seconds: Vec<&Interval> = cell.series.iter().filter(is_measured).collect();
+    let runs = seconds.chunk_by(|left, right| (left.round, left.stalled) == (right.round, right.stalled));
+    let lengths: Vec<usize> = runs.filter(|run| run[0].stalled).map(<[_]>::len).collect();
+    let stalled_seconds: usize = lengths.iter().sum();
+    let text = format!(
+        "nothing completed in {stalled_seconds} whole seconds of the measured time although operations were in flight: \
+         the storage stood still, and mean rates hide that"
+    );
+    let longest_seconds = lengths.iter().copied().max()? as f64;
+    let share = stalled_seconds as f64 / seconds.len() as f64;
+    Some(of_stalls(Stalls { count: lengths.len(), longest_seconds, share }, text))
+}
+
+fn of_stalls(stalls: Stalls, text: String) -> Finding {
     let evidence = [
         ("stalls", json!(stalls.count)),
         ("longest_s", json!(stalls.longest_seconds)),
         ("time_share", json!(stalls.share)),
     ];
-    Some(finding("stalled", Severity::Warning, text, &evidence))
+    finding("stalled", Severity::Warning, text, &evidence)
 }
 
 #[cfg(test)]
 mod tests {
-    use plimsoll_record::{builder::RecordBuilder, event::RunEvent};
+    use plimsoll_record::{
+        builder::RecordBuilder,
+        event::{RunEvent, SlotResult},
+    };
 
     use super::*;
     use crate::test_plans::started;
@@ -141,5 +175,32 @@ mod tests {
         assert_eq!(said(&cell), None);
         cell.series = [0, 0].map(second).into();
         assert_eq!(said(&cell), None);
+    }
+
+    #[test]
+    fn the_storage_stood_still_in_seconds_of_slots_that_were_to_count() {
+        let mut builder = RecordBuilder::new(started("rw = 'randread'\nrate = 1000"));
+        for (round, purpose) in
+            [SlotPurpose::Measured, SlotPurpose::Discarded, SlotPurpose::Measured].iter().enumerate()
+        {
+            let round = round as u32;
+            for stalled in [false, false, false, true] {
+                let length_ns = 1_000_000_000;
+                let interval = Interval { round, length_ns, measured: true, stalled, ..Interval::default() };
+                builder.apply(&RunEvent::Interval { cell: 0, interval });
+            }
+            let slot = SlotResult { round, purpose: *purpose, ..SlotResult::default() };
+            builder.apply(&RunEvent::SlotFinished(Box::new(slot)));
+        }
+        let mut cell = builder.finish().cells.remove(0);
+        cell.series[4].stalled = true;
+        let told = stood_still(&cell).unwrap();
+        assert!(told.text.starts_with("nothing completed in 2 whole seconds"), "{}", told.text);
+        assert_eq!(
+            ["stalls", "longest_s", "time_share"].map(|key| told.evidence[key].to_string()),
+            ["2", "1.0", "0.25"]
+        );
+        cell.series.iter_mut().for_each(|second| second.stalled = false);
+        assert_eq!(stood_still(&cell), None);
     }
 }

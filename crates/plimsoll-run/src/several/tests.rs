@@ -2,12 +2,16 @@
 
 use jiff::SignedDuration;
 use plimsoll_measure::latency::LatencyHistogram;
-use plimsoll_record::event::SlotDirection;
-use plimsoll_workload::certainty::StoppingRule;
+use plimsoll_record::{
+    event::SlotDirection,
+    results::{OpenLoopResult, Severity},
+};
+use plimsoll_workload::{certainty::StoppingRule, plan::Work};
 use proptest::prelude::*;
+use serde_json::json;
 
 use super::*;
-use crate::test_plans::started;
+use crate::{findings::finding, test_plans::started};
 
 const SECOND_NS: u64 = 1_000_000_000;
 
@@ -178,6 +182,79 @@ fn what_one_machine_warns_of_has_its_name() {
     several.take(0, "first", at, &machine.events()[0], &mut |_| {});
     several.take(1, "second", at, &RunEvent::Warning { text: "it is hot".to_owned() }, &mut |_| {});
     assert_eq!(several.record().unwrap().warnings, ["second: it is hot"]);
+}
+
+/// The findings with this code of two machines that visit a cell once for four seconds, told one after the other, of
+/// which each has added this to its slot, its seconds and its sentences.
+fn found(code: &str, order: [usize; 2], change: impl Fn(usize, &mut RunEvent), told: [&str; 2]) -> Vec<Finding> {
+    let mut several = Several::new(2);
+    for member in order {
+        let at = Timestamp::UNIX_EPOCH + SignedDuration::from_secs(1001);
+        for mut event in steady(0, 100, 4).events() {
+            if let RunEvent::Started(started) = &mut event {
+                **started = self::started("rw = 'randread'\nduration = '4s'\nrate = 1000");
+            }
+            change(member, &mut event);
+            several.take(member, &format!("pod-{member}"), at, &event, &mut |_| {});
+            if matches!(event, RunEvent::SlotFinished(_)) {
+                for text in told {
+                    let finding = finding(code, Severity::Info, text, &[]);
+                    several.take(
+                        member,
+                        &format!("pod-{member}"),
+                        at,
+                        &RunEvent::Found { cell: 0, finding },
+                        &mut |_| {},
+                    );
+                }
+            }
+        }
+    }
+    let findings = several.conclude(&mut |_| {}).unwrap().cells.remove(0).findings;
+    findings.into_iter().filter(|finding| finding.code == code).collect()
+}
+
+#[test]
+fn what_is_said_of_an_open_loop_is_said_of_all_machines() {
+    let of = |order, engine| {
+        let change = |member: usize, event: &mut RunEvent| match event {
+            RunEvent::Started(started) => {
+                let Work::Blocks(plan) = &mut started.plan.cells[0].work else { panic!("blocks are read") };
+                plan.engine = engine;
+            }
+            RunEvent::SlotFinished(slot) => {
+                let late = [5, 1000][member];
+                slot.open_loop = Some(OpenLoopResult { intended: 4000, late, ..OpenLoopResult::default() });
+            }
+            _ => {}
+        };
+        found("open-loop-late", order, change, ["of 4000, 5 had to wait", "of 4000, 7 had to wait"])
+    };
+    for engine in [EngineChoice::Psync, EngineChoice::Memory] {
+        let told = of([0, 1], engine);
+        assert_eq!((told.len(), told[0].severity), (1, Severity::Warning));
+        assert!(told[0].text.contains("of 8000, 1005 had to wait"), "{}", told[0].text);
+        assert_eq!(of([1, 0], engine), told);
+    }
+}
+
+#[test]
+fn machines_have_stood_still_in_seconds_in_which_none_did_anything() {
+    let of = |stalled: [&[u64]; 2]| {
+        let change = |member: usize, event: &mut RunEvent| {
+            if let RunEvent::Interval { interval, .. } = event
+                && stalled[member].contains(&(interval.t_ns / SECOND_NS))
+            {
+                (interval.stalled, interval.read_operations) = (true, 0);
+            }
+        };
+        found("stalled", [1, 0], change, ["nothing completed in 1 second", "nothing completed in 2 seconds"]).remove(0)
+    };
+    let finding = of([&[3, 4], &[4, 5]]);
+    assert!(finding.text.starts_with("nothing completed in 1 whole seconds"), "{}", finding.text);
+    assert_eq!((&finding.evidence["stalls"], &finding.evidence["time_share"]), (&json!(1), &json!(0.25)));
+    // Of what only one of them has met, that one's last word is told.
+    assert_eq!(of([&[3], &[4, 5]]).text, "pod-1: nothing completed in 2 seconds");
 }
 
 /// Two machines that visit a cell eight times, for ten seconds each; in this visit the second one comes six seconds

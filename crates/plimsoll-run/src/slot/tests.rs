@@ -161,7 +161,6 @@ impl Gathered {
             pending: VecDeque::new(),
             oldest: 0,
             upcoming: timing.first_second(),
-            stalled_seconds: 0,
             kept: Some(KeptSeconds::default()),
         };
         Self { gathering, timing, intervals: Vec::new() }
@@ -243,7 +242,8 @@ fn a_second_is_stalled_when_no_worker_had_anything_and_one_waited() {
         gathered.hand_in(0, index, reads[0]);
         gathered.hand_in(1, index, reads[1]);
     }
-    assert_eq!(gathered.gathering.stalled_seconds, 1);
+    let stalled = gathered.intervals.iter().map(|interval| interval.stalled).collect::<Vec<_>>();
+    assert_eq!(stalled, [false, false, true, false]);
     // The ramp is no part of what is kept; the stall is.
     let kept = gathered.gathering.kept.unwrap().into_stretches();
     assert_eq!(kept.iter().map(CompactHistogram::count).collect::<Vec<_>>(), [1, 0, 3]);
