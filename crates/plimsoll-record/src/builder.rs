@@ -28,7 +28,7 @@ use crate::{
     record::{Cell, Kind, Layout, NOT_RUN, Outcome, Record, SCHEMA, Window},
     results::{
         CpuCost, DeviceActivity, DirectionResult, ErrorCount, JobResult, LatencySummary, OpenLoopResult, SlotRate,
-        SlotSummary, VerificationResult,
+        SlotSummary,
     },
 };
 
@@ -174,7 +174,7 @@ impl RecordBuilder {
             }
         }
         if let Some(verification) = &slot.verification {
-            add_verification(cell.verification.get_or_insert_default(), verification);
+            cell.verification.get_or_insert_default().add_later(verification);
         }
         for error in &slot.errors {
             add_error(&mut cell.error_kinds, error);
@@ -428,20 +428,6 @@ fn add_open_loop(sum: &mut OpenLoopResult, slot: &OpenLoopResult, service: Optio
         Percentile::Unsupported { .. } => None,
     };
     (sum.service_p50_ns, sum.service_p95_ns, sum.service_p99_ns) = (at(0.5), at(0.95), at(0.99));
-}
-
-/// Wrong blocks that are named one by one in a record.
-const EXAMPLES_MAX: usize = 20;
-
-pub(crate) fn add_verification(sum: &mut VerificationResult, slot: &VerificationResult) {
-    sum.blocks_checked += slot.blocks_checked;
-    sum.blocks_read_back += slot.blocks_read_back;
-    sum.blocks_left += slot.blocks_left;
-    sum.read_back_ns += slot.read_back_ns;
-    slot.read_back_histogram.iter().for_each(|latencies| sum.add_read_back(latencies));
-    sum.mismatches += slot.mismatches;
-    let room = EXAMPLES_MAX.saturating_sub(sum.examples.len());
-    sum.examples.extend(slot.examples.iter().take(room).cloned());
 }
 
 pub(crate) fn add_error(kinds: &mut Vec<ErrorCount>, error: &ErrorCount) {

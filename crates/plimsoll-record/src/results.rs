@@ -489,6 +489,28 @@ pub struct VerificationResult {
 }
 
 impl VerificationResult {
+    /// Wrong blocks that are named one by one.
+    pub const EXAMPLES_MAX: usize = 20;
+
+    /// Adds what was found later, as in another slot.
+    pub fn add_later(&mut self, other: &Self) {
+        let read_back_ns = self.read_back_ns + other.read_back_ns;
+        self.add_beside(other);
+        self.read_back_ns = read_back_ns;
+    }
+
+    /// Adds what was found at the same time, as by another worker or on another machine.
+    pub fn add_beside(&mut self, other: &Self) {
+        self.blocks_checked += other.blocks_checked;
+        self.blocks_read_back += other.blocks_read_back;
+        self.blocks_left += other.blocks_left;
+        self.read_back_ns = self.read_back_ns.max(other.read_back_ns);
+        other.read_back_histogram.iter().for_each(|latencies| self.add_read_back(latencies));
+        self.mismatches += other.mismatches;
+        let room = Self::EXAMPLES_MAX.saturating_sub(self.examples.len());
+        self.examples.extend(other.examples.iter().take(room).cloned());
+    }
+
     /// Adds latencies of blocks that were read back.
     pub fn add_read_back(&mut self, latencies: &LatencyHistogram) {
         match &mut self.read_back_histogram {

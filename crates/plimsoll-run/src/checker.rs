@@ -17,9 +17,6 @@ use plimsoll_workload::{
 
 use crate::stops::Stops;
 
-/// Wrong blocks that a job names one by one.
-const EXAMPLES_MAX: usize = 20;
-
 /// What a job knows of its blocks.
 pub struct Checker<'a> {
     generations: &'a GenerationMap,
@@ -88,7 +85,7 @@ impl<'a> Checker<'a> {
 
     fn note(&mut self, mismatch: &Mismatch) {
         self.result.mismatches += 1;
-        if self.result.examples.len() < EXAMPLES_MAX {
+        if self.result.examples.len() < VerificationResult::EXAMPLES_MAX {
             let Mismatch { kind, offset, detail } = mismatch;
             let place = self.place(*offset);
             // Where a block says that it belongs counts through all files.
@@ -163,7 +160,7 @@ impl<'a> Checker<'a> {
     fn unreadable(&mut self, offset: u64, result: i32) {
         self.result.blocks_checked += 1;
         self.result.mismatches += 1;
-        if self.result.examples.len() < EXAMPLES_MAX {
+        if self.result.examples.len() < VerificationResult::EXAMPLES_MAX {
             let why = if result < 0 {
                 io::Error::from_raw_os_error(-result).to_string()
             } else {

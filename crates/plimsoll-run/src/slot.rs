@@ -283,13 +283,7 @@ fn add_up(timing: Timing, lanes: u32, reports: Vec<WorkerReport>, mut client: Op
         ended_ns = ended_ns.max(report.ended_ns);
         tally.merge(&report.tally);
         if let Some(found) = report.verification {
-            let sum = verification.get_or_insert_default();
-            sum.blocks_checked += found.blocks_checked;
-            sum.blocks_read_back += found.blocks_read_back;
-            sum.read_back_ns = sum.read_back_ns.max(found.read_back_ns);
-            found.read_back_histogram.iter().for_each(|latencies| sum.add_read_back(latencies));
-            sum.mismatches += found.mismatches;
-            sum.examples.extend(found.examples);
+            verification.get_or_insert_default().add_beside(&found);
         }
         notes.extend(report.notes.into_iter().filter(|note| !notes.contains(note)).collect::<Vec<_>>());
     }

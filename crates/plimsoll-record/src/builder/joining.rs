@@ -3,12 +3,12 @@
 
 use plimsoll_measure::latency::{CompactHistogram, LatencyHistogram};
 
-use super::{add, add_error, add_verification};
+use super::{add, add_error};
 use crate::{
     cache::{CacheActivity, ForeignActivity},
     client::ClientActivity,
     event::{SlotDirection, SlotResult},
-    results::{CpuCost, DeviceActivity, JobResult, OpenLoopResult, VerificationResult},
+    results::{CpuCost, DeviceActivity, JobResult, OpenLoopResult},
 };
 
 impl SlotResult {
@@ -48,7 +48,7 @@ impl SlotResult {
             add(&mut self.service, service, LatencyHistogram::merge);
         }
         if let Some(verification) = &other.verification {
-            add_verification(self.verification.get_or_insert_with(VerificationResult::default), verification);
+            self.verification.get_or_insert_default().add_beside(verification);
         }
         other.errors.iter().for_each(|error| add_error(&mut self.errors, error));
     }
@@ -90,6 +90,7 @@ fn join_clients(sum: &mut ClientActivity, other: &ClientActivity) {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::results::VerificationResult;
 
     fn slot(latencies_ns: &[u64]) -> SlotResult {
         let [mut histogram, mut second] = [LatencyHistogram::fine(), LatencyHistogram::coarse()];
@@ -116,6 +117,20 @@ mod tests {
         let all = slot(&[&first[..], &second[..]].concat());
         assert_eq!((joined.read, joined.seconds), (all.read, all.seconds));
         assert_eq!((joined.elapsed_ns, joined.cpu_operations, joined.worker_operations.len()), (5, 5, 2));
+    }
+
+    #[test]
+    fn machines_read_back_at_the_same_time() {
+        let found = |read_back_ns| {
+            let examples = vec!["lost write at offset 0".to_owned(); 15];
+            let verification =
+                Some(VerificationResult { mismatches: 15, examples, read_back_ns, ..VerificationResult::default() });
+            SlotResult { verification, ..SlotResult::default() }
+        };
+        let mut joined = found(7);
+        joined.join(&found(9));
+        let verification = joined.verification.unwrap();
+        assert_eq!((verification.read_back_ns, verification.mismatches, verification.examples.len()), (9, 30, 20));
     }
 
     #[test]

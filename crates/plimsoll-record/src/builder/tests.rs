@@ -14,6 +14,7 @@ use super::*;
 use crate::{
     environment::Environment,
     record::{Asked, Tool},
+    results::VerificationResult,
 };
 
 const SECOND_NS: u64 = 1_000_000_000;
@@ -320,6 +321,20 @@ fn an_open_loop_exposes_nothing_because_it_hides_nothing() {
     let mut builder = builder(&[Workload { rate, ..workload(ReadWrite::RandRead) }], 6);
     builder.apply(&RunEvent::SlotFinished(Box::new(slot(0, latencies(64)))));
     assert_eq!(builder.finish().cells[0].exposed, []);
+}
+
+#[test]
+fn slots_read_back_one_after_the_other() {
+    let mut builder = builder(&[workload(ReadWrite::RandWrite)], 2);
+    for (round, read_back_ns) in [(0, 7), (1, 9)] {
+        let examples = vec!["lost write at offset 0".to_owned(); 15];
+        let verification =
+            Some(VerificationResult { mismatches: 15, examples, read_back_ns, ..VerificationResult::default() });
+        let slot = SlotResult { verification, ..slot(round, latencies(0)) };
+        builder.apply(&RunEvent::SlotFinished(Box::new(slot)));
+    }
+    let sum = builder.finish().cells.remove(0).verification.unwrap();
+    assert_eq!((sum.read_back_ns, sum.mismatches, sum.examples.len()), (16, 30, 20));
 }
 
 #[test]

@@ -248,3 +248,22 @@ fn a_second_is_stalled_when_no_worker_had_anything_and_one_waited() {
     let kept = gathered.gathering.kept.unwrap().into_stretches();
     assert_eq!(kept.iter().map(CompactHistogram::count).collect::<Vec<_>>(), [1, 0, 3]);
 }
+
+#[test]
+fn workers_read_back_at_the_same_time_and_name_no_more_wrong_blocks_than_one() {
+    let report = |read_back_ns| {
+        let examples = vec!["lost write at offset 0".to_owned(); 15];
+        let verification =
+            VerificationResult { mismatches: 15, examples, read_back_ns, ..VerificationResult::default() };
+        WorkerReport {
+            tally: SlotTally::new(),
+            processor: None,
+            ended_ns: 0,
+            verification: Some(verification),
+            notes: Vec::new(),
+        }
+    };
+    let timing = Timing { start_ns: 0, from_ns: 0, until_ns: None };
+    let sum = add_up(timing, 1, vec![report(7), report(9)], None).verification.unwrap();
+    assert_eq!((sum.read_back_ns, sum.mismatches, sum.examples.len()), (9, 30, 20));
+}
