@@ -20,7 +20,7 @@ use self::kept_slots::{KeptSlots, grow};
 use crate::{
     application::{ApplicationResult, Iteration},
     cache::{CacheActivity, ForeignActivity},
-    client::ClientActivity,
+    client::{ClientActivity, both},
     event::{RunEvent, RunStarted, SlotDirection, SlotPurpose, SlotResult},
     files::{FileSums, FilesResult, Phases},
     judgement::{self, Burst, Judgement, RateEstimate},
@@ -43,7 +43,7 @@ pub struct RecordBuilder {
 #[derive(Clone, Debug, Default)]
 struct CellSums {
     elapsed_ns: u64,
-    cpu_operations: u64,
+    cpu: Option<CpuCost>,
     service: Option<LatencyHistogram>,
     window: Option<Window>,
     slots: KeptSlots,
@@ -202,7 +202,6 @@ impl RecordBuilder {
 /// Adds a slot to a cell's numbers, and to what the machine and the storage did meanwhile.
 fn count(cell: &mut Cell, sums: &mut CellSums, slot: &SlotResult) {
     let to_ns = slot.from_ns + slot.elapsed_ns;
-    sums.cpu_operations += slot.cpu_operations;
     sums.elapsed_ns += slot.elapsed_ns;
     grow(&mut cell.read, slot.read.as_ref(), sums.elapsed_ns);
     grow(&mut cell.write, slot.write.as_ref(), sums.elapsed_ns);
@@ -219,7 +218,8 @@ fn count(cell: &mut Cell, sums: &mut CellSums, slot: &SlotResult) {
     cell.verdict = cell.verdict.or(Some(Verdict::Short));
     cell.verdict_reason = None;
     cell.window = sums.window;
-    add_cpu(&mut cell.cpu, &slot.cpu, sums.cpu_operations);
+    add(&mut sums.cpu, &CpuCost { operations: slot.cpu_operations, ..slot.cpu.clone() }, CpuCost::add);
+    cell.cpu = sums.cpu.clone().map(CpuCost::per_operation).unwrap_or_default();
     if let Some(device) = &slot.device {
         cell.device.get_or_insert_with(DeviceActivity::default).add(device);
     }
@@ -402,23 +402,25 @@ pub(crate) fn add<T: Clone>(sum: &mut Option<T>, slot: &T, add: impl Fn(&mut T, 
     }
 }
 
-pub(crate) fn add_cpu(sum: &mut CpuCost, slot: &CpuCost, operations: u64) {
-    let both = |sum: &mut Option<u64>, slot: Option<u64>| {
-        if let Some(slot) = slot {
-            *sum = Some(sum.unwrap_or(0) + slot);
-        }
-    };
-    sum.operations = operations;
-    sum.user_ns += slot.user_ns;
-    sum.system_ns += slot.system_ns;
-    both(&mut sum.throttled_ns, slot.throttled_ns);
-    both(&mut sum.steal_ns, slot.steal_ns);
-    both(&mut sum.pressure_cpu_ns, slot.pressure_cpu_ns);
-    both(&mut sum.pressure_io_ns, slot.pressure_io_ns);
-    both(&mut sum.pressure_memory_ns, slot.pressure_memory_ns);
-    let per_operation = |ns: u64| (operations > 0).then(|| ns as f64 / operations as f64);
-    sum.user_ns_per_operation = per_operation(sum.user_ns);
-    sum.system_ns_per_operation = per_operation(sum.system_ns);
+impl CpuCost {
+    /// Adds what another slot or another machine took. What is not known of both is not known.
+    fn add(&mut self, other: &Self) {
+        self.operations += other.operations;
+        self.user_ns += other.user_ns;
+        self.system_ns += other.system_ns;
+        self.throttled_ns = both(self.throttled_ns, other.throttled_ns);
+        self.steal_ns = both(self.steal_ns, other.steal_ns);
+        self.pressure_cpu_ns = both(self.pressure_cpu_ns, other.pressure_cpu_ns);
+        self.pressure_io_ns = both(self.pressure_io_ns, other.pressure_io_ns);
+        self.pressure_memory_ns = both(self.pressure_memory_ns, other.pressure_memory_ns);
+    }
+
+    /// The same with what each operation took.
+    fn per_operation(self) -> Self {
+        let of = |ns: u64| (self.operations > 0).then(|| ns as f64 / self.operations as f64);
+        let (user, system) = (of(self.user_ns), of(self.system_ns));
+        Self { user_ns_per_operation: user, system_ns_per_operation: system, ..self }
+    }
 }
 
 fn add_open_loop(sum: &mut OpenLoopResult, slot: &OpenLoopResult, service: Option<&LatencyHistogram>) {

@@ -300,7 +300,7 @@ impl Interval {
 
 /// What it cost the machine that measured, over all slots with their ramps: whole slots, because then the time and the
 /// operations that it was spent on are counted from the same moment to the same moment. What the machine did in the
-/// measured time alone is in `client`.
+/// measured time alone is in `client`. What is not known of every slot is null.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct CpuCost {
@@ -319,7 +319,7 @@ pub struct CpuCost {
     pub throttled_ns: Option<u64>,
     /// Time that the hypervisor gave to others, over all processors.
     pub steal_ns: Option<u64>,
-    /// Share of the time in which some task waited for a processor (pressure stall information).
+    /// Time in which some task waited for a processor (pressure stall information).
     pub pressure_cpu_ns: Option<u64>,
     /// Time in which some task waited for I/O.
     pub pressure_io_ns: Option<u64>,

@@ -36,8 +36,8 @@ pub(crate) fn read(quantities: Option<&BTreeMap<String, Written>>, name: &str) -
 /// What it means that somebody limits the processors of a pod that names no limit.
 pub(crate) fn limit_in_words(who: &str, limit: Quantity) -> String {
     format!(
-        "{who} limits the pod to {limit} CPU: what is throttled (throttled_ns of each cell) measures the limit; say \
-         --cpu-limit with as much as is allowed, or have the limit changed"
+        "{who} limits the pod to {limit} CPU: what is throttled (client.throttled_ns of each cell) measures the limit; \
+         say --cpu-limit with as much as is allowed, or have the limit changed"
     )
 }
 

@@ -55,6 +55,7 @@ mod tests {
         let of_range =
             limited("LimitRanger plugin set: memory request for container mesh; cpu limit for container plimsoll");
         assert!(of_range.starts_with("a LimitRange of the namespace limits the pod to 1500m CPU"), "{of_range}");
+        assert!(of_range.contains("(client.throttled_ns of each cell)"), "{of_range}");
         for annotation in ["", "LimitRanger plugin set: cpu request for container plimsoll"] {
             let by_webhook = limited(annotation);
             assert!(by_webhook.contains("webhook") && by_webhook.contains("--cpu-limit"), "{by_webhook}");

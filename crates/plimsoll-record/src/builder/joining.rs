@@ -8,7 +8,7 @@ use crate::{
     cache::{CacheActivity, ForeignActivity},
     client::ClientActivity,
     event::{SlotDirection, SlotResult},
-    results::{CpuCost, DeviceActivity, JobResult, OpenLoopResult},
+    results::{DeviceActivity, JobResult, OpenLoopResult},
 };
 
 impl SlotResult {
@@ -22,7 +22,7 @@ impl SlotResult {
             }
         }
         self.is_cut |= other.is_cut;
-        self.cpu.join(&other.cpu);
+        self.cpu.add(&other.cpu);
         self.cpu_operations += other.cpu_operations;
         if let Some(device) = &other.device {
             add(&mut self.device, device, DeviceActivity::add);
@@ -73,13 +73,6 @@ impl SlotDirection {
     }
 }
 
-impl CpuCost {
-    fn join(&mut self, other: &Self) {
-        let operations = self.operations + other.operations;
-        super::add_cpu(self, other, operations);
-    }
-}
-
 /// All machines together can do what each of them can.
 fn join_clients(sum: &mut ClientActivity, other: &ClientActivity) {
     let rates = [sum.null_operations_per_second, other.null_operations_per_second];
@@ -90,7 +83,7 @@ fn join_clients(sum: &mut ClientActivity, other: &ClientActivity) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::results::VerificationResult;
+    use crate::results::{CpuCost, VerificationResult};
 
     fn slot(latencies_ns: &[u64]) -> SlotResult {
         let [mut histogram, mut second] = [LatencyHistogram::fine(), LatencyHistogram::coarse()];
@@ -117,6 +110,19 @@ mod tests {
         let all = slot(&[&first[..], &second[..]].concat());
         assert_eq!((joined.read, joined.seconds), (all.read, all.seconds));
         assert_eq!((joined.elapsed_ns, joined.cpu_operations, joined.worker_operations.len()), (5, 5, 2));
+    }
+
+    #[test]
+    fn what_one_machine_does_not_know_of_its_processors_is_not_known_of_all() {
+        let slot = |steal_ns| {
+            let cpu = CpuCost { user_ns: 5, steal_ns, throttled_ns: Some(3), ..CpuCost::default() };
+            SlotResult { cpu, ..SlotResult::default() }
+        };
+        for [first, second] in [[Some(4), None], [None, Some(4)]] {
+            let mut joined = slot(first);
+            joined.join(&slot(second));
+            assert_eq!((joined.cpu.user_ns, joined.cpu.steal_ns, joined.cpu.throttled_ns), (10, None, Some(6)));
+        }
     }
 
     #[test]

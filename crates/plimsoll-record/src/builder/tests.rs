@@ -324,6 +324,24 @@ fn an_open_loop_exposes_nothing_because_it_hides_nothing() {
 }
 
 #[test]
+fn what_one_slot_does_not_know_of_the_processors_is_not_known_of_the_cell() {
+    let cost = |slots: &[Option<u64>]| {
+        let mut builder = builder(&[workload(ReadWrite::RandRead)], 2);
+        for (round, steal_ns) in (0..).zip(slots) {
+            let cpu = CpuCost { user_ns: 50, throttled_ns: Some(3), steal_ns: *steal_ns, ..CpuCost::default() };
+            let slot = SlotResult { cpu, cpu_operations: 10, ..slot(round, latencies(0)) };
+            builder.apply(&RunEvent::SlotFinished(Box::new(slot)));
+        }
+        builder.finish().cells.remove(0).cpu
+    };
+    let both = cost(&[Some(4), Some(5)]);
+    assert_eq!((both.operations, both.steal_ns, both.throttled_ns), (20, Some(9), Some(6)));
+    assert_eq!(both.user_ns_per_operation, Some(5.0));
+    assert_eq!(cost(&[Some(4)]).steal_ns, Some(4));
+    assert_eq!((cost(&[Some(4), None]).steal_ns, cost(&[None, Some(4)]).steal_ns), (None, None));
+}
+
+#[test]
 fn slots_read_back_one_after_the_other() {
     let mut builder = builder(&[workload(ReadWrite::RandWrite)], 2);
     for (round, read_back_ns) in [(0, 7), (1, 9)] {
