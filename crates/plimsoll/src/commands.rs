@@ -29,6 +29,7 @@ mod input_file;
 mod kubernetes;
 mod made;
 mod output_file;
+mod place;
 mod presets;
 mod program;
 mod record_file;

@@ -5,6 +5,7 @@ use std::{ffi::OsString, fs, os::unix::fs::MetadataExt as _, path::Path};
 
 use anyhow::Context;
 use jiff::Timestamp;
+use plimsoll_catalog::expectation;
 use plimsoll_dialects::{
     found::{Found, FoundKind},
     problem::Problems,
@@ -12,7 +13,6 @@ use plimsoll_dialects::{
 use plimsoll_io::target;
 use plimsoll_record::record::Asked;
 use plimsoll_run::{
-    machine,
     objects::FilesAfter,
     run::{RunError, RunRequest},
     target_facts,
@@ -27,7 +27,11 @@ use plimsoll_workload::{
 };
 use uuid::Uuid;
 
-use super::run::{check_pinning, pod, random_seed, tool};
+use super::{
+    catalog,
+    place::{self, Place, Said},
+    run::{check_pinning, random_seed, tool},
+};
 use crate::{cli::SharedArguments, environment_variables, printer::Printer, state::State};
 
 /// The arguments for a program, when plimsoll was called by its name, or as `plimsoll NAME`.
@@ -107,8 +111,10 @@ pub(super) fn request(
     dialect: &str,
     files_after: FilesAfter,
     state: &State,
+    printer: Printer,
 ) -> anyhow::Result<RunRequest> {
-    let mut targets = target_facts::gather(&plan_file.targets, &plan_file.workloads)?;
+    let Place { mut targets, environment, provisioned } =
+        place::look(&plan_file.targets, &plan_file.workloads, Said::default(), state, printer)?;
     for (target, path) in targets.iter_mut().zip(&plan_file.targets) {
         // Files that are there need no more room.
         target.free_bytes = target.free_bytes.map(|free| free.saturating_add(held_bytes(plan_file, path)));
@@ -116,16 +122,23 @@ pub(super) fn request(
     let certainty = Certainty { max_time: plan_file.max_time, ..Certainty::of(Effort::Standard) };
     let workloads: Vec<Workload> = plan_file.workloads.clone();
     check_pinning(&workloads).context("a processor is named that is not there")?;
-    let plan = Plan::resolve(&targets, &workloads, &certainty, random_seed()?)?;
+    let mut plan = Plan::resolve(&targets, &workloads, &certainty, random_seed()?)?;
+    let expected = catalog::read(None)
+        .and_then(|catalog| Ok(expectation::expect(&mut plan, &provisioned, &environment, &catalog)?));
+    match expected {
+        Ok(notes) => notes.iter().for_each(|note| printer.note(note)),
+        // Whoever speaks another language cannot say otherwise what was bought.
+        Err(error) => printer.warning(format!("nothing is expected of the storage: {error:#}")),
+    }
     Ok(RunRequest {
         id: Uuid::now_v7(),
         started: Timestamp::now(),
         tool: tool(),
         name: None,
         tags: [("dialect".to_owned(), dialect.to_owned())].into(),
-        environment: machine::gather(&targets, &pod()),
+        environment,
         plan,
-        asked: Asked { targets: plan_file.targets.clone(), workloads, ..Asked::of(certainty) },
+        asked: Asked { targets: plan_file.targets.clone(), workloads, provisioned, ..Asked::of(certainty) },
         destroy: plan_file.destroy.iter().map(Into::into).collect(),
         files_after,
         state_directory: state.directory.clone(),

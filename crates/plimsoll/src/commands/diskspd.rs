@@ -122,7 +122,7 @@ fn execute(mut asked: Asked, command_line: &str, fresh_seed: u32, printer: Print
     let mut state = State::of(&shared);
     state.prepare(&shared, printer)?;
     let _ = state.tidy_up(Printer::new(true));
-    let request = dialect::request(&lowered.plan, "diskspd", FilesAfter::Kept, &state)?;
+    let request = dialect::request(&lowered.plan, "diskspd", FilesAfter::Kept, &state, printer)?;
     let (record, saved) = measure(request, Saving::new(&state, None, printer), "", printer)?;
     let answer = if switches.is_json {
         serde_json::to_string_pretty(&record)? + "\n"

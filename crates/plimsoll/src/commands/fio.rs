@@ -272,7 +272,9 @@ fn execute(
     check_logs(jobs)?;
     if let Some(creation) = &lowered.creation {
         let stop = stop::on_signals().context("listen for signals")?;
-        let prepared = prepare_files(request(creation, lowered, &state)?, &stop);
+        // The run itself says it.
+        let silent = Printer::for_programs();
+        let prepared = prepare_files(request(creation, lowered, &state, silent)?, &stop);
         if stop.load(Ordering::Relaxed) {
             return Ok(Some((unstarted::record(Outcome::Interrupted, &[]), Kept::NotMeantToBe)));
         }
@@ -292,14 +294,14 @@ fn execute(
         None => lowered.plan.clone(),
     };
     let saving = Saving::new(&state, None, printer);
-    let (record, saved) = measure_and_show(request(&plan, lowered, &state)?, saving, "", printer, progress)?;
+    let (record, saved) = measure_and_show(request(&plan, lowered, &state, printer)?, saving, "", printer, progress)?;
     Ok(Some((record, if saved == Saved::Nowhere { Kept::Nowhere } else { Kept::InHistory })))
 }
 
 /// What is to be run for one of the plans.
-fn request(plan_file: &PlanFile, lowered: &Lowered, state: &State) -> anyhow::Result<RunRequest> {
+fn request(plan_file: &PlanFile, lowered: &Lowered, state: &State, printer: Printer) -> anyhow::Result<RunRequest> {
     let files_after = if lowered.keeps_files { FilesAfter::Kept } else { FilesAfter::Removed };
-    dialect::request(plan_file, "fio", files_after, state)
+    dialect::request(plan_file, "fio", files_after, state, printer)
 }
 
 /// The plan at the depth whose latency stays below the target, or the record of a trial that was interrupted. Trials
@@ -315,7 +317,7 @@ fn at_latency(
     let mut search = DepthSearch::new(depths.max().unwrap_or(1));
     let nowhere = State { history: HistoryLocation::None, directory: state.directory.clone() };
     while let Some(depth) = search.next() {
-        let mut request = request(&target.trial(plan, depth), lowered, state)?;
+        let mut request = request(&target.trial(plan, depth), lowered, state, Printer::for_programs())?;
         request.files_after = FilesAfter::Kept;
         let (trial, _) = measure(request, Saving::new(&nowhere, None, printer), "", Printer::new(true))?;
         if trial.outcome == Outcome::Interrupted {

@@ -9,12 +9,13 @@ use plimsoll_record::{
     record::{Cell, Record},
 };
 use plimsoll_report as report;
-use plimsoll_run::{machine, objects::FilesAfter, resuming::Resuming, run::RunRequest, same_place, target_facts};
-use plimsoll_workload::{plan::Work, provisioned::Provisioning};
+use plimsoll_run::{objects::FilesAfter, resuming::Resuming, run::RunRequest, same_place};
+use plimsoll_workload::plan::Work;
 
 use super::{
-    emulate, history, run, slips,
-    stripe::{self, OfDisks},
+    emulate, history,
+    place::{self, Said},
+    run, slips, stripe,
 };
 use crate::{cli::run::RunArguments, environment_variables, printer::Printer, state::State};
 
@@ -30,9 +31,7 @@ pub(super) fn request(
     let unfinished = history.resumable(id)?;
     let Beginning { started, events } = unfinished.read(id)?;
     let RunStarted { plan, asked, tool, .. } = &started;
-    stripe::check_known(&asked.targets, state)?;
-    let mut targets = target_facts::gather(&asked.targets, &asked.workloads)?;
-    stripe::deal(&mut targets, state)?;
+    let place = place::look(&asked.targets, &asked.workloads, Said::default(), state, printer)?;
     if arguments.expect_mount {
         let mut others = asked.targets.iter().filter(|target| !stripe::is_array(target, state));
         others.try_for_each(|path| mounts::expect_mount(path.as_ref()))?;
@@ -40,11 +39,8 @@ pub(super) fn request(
     let destroy = run::paths("--destroy", &arguments.destroy)?;
     slips::check_paths(&asked.targets, &destroy)?;
     run::check_pinning(&asked.workloads)?;
-    let mut environment = machine::gather(&targets, &run::pod());
-    stripe::describe(&mut environment, &OfDisks::default(), state, printer)?;
-    let mut warnings = same_place::check(&started, &environment, &targets)?;
-    let emulated = emulate::join(&environment, &Provisioning::default(), state, printer)?;
-    warnings.extend(emulate::differences(&asked.provisioned, &emulated));
+    let mut warnings = same_place::check(&started, &place.environment, &place.targets)?;
+    warnings.extend(emulate::differences(&asked.provisioned, &place.provisioned));
     let this = run::tool();
     if (&this.version, &this.commit) != (&tool.version, &tool.commit) {
         let name = |version: &str, commit: &Option<String>| match commit {

@@ -1,6 +1,9 @@
 //! `plimsoll run`: measure, save, show.
 
-use std::path::{Path, PathBuf};
+use std::{
+    mem,
+    path::{Path, PathBuf},
+};
 
 use anyhow::{Context, bail};
 use jiff::Timestamp;
@@ -13,12 +16,11 @@ use plimsoll_record::{
 use plimsoll_report::{self as report, need::Needs};
 use plimsoll_run::{
     machine::{
-        self, Pod,
+        Pod,
         cloud::{self, ServiceAddress},
     },
     objects::FilesAfter,
     run::{RunRequest, run as run_plan},
-    target_facts,
 };
 use plimsoll_workload::{
     certainty::Certainty,
@@ -35,7 +37,9 @@ use plimsoll_workload::{
 use uuid::Uuid;
 
 use super::{
-    catalog, emulate, input_file, presets, resume, slips,
+    catalog, input_file,
+    place::{self, Place, Said},
+    presets, resume, slips,
     stripe::{self, OfDisks},
     volumes::Volumes,
 };
@@ -158,9 +162,12 @@ pub(super) fn request_of(
     state: &State,
     printer: Printer,
 ) -> anyhow::Result<(RunRequest, String)> {
-    stripe::check_known(&asked.targets, state)?;
-    let mut targets = target_facts::gather(&asked.targets, &asked.workloads)?;
-    stripe::deal(&mut targets, state)?;
+    let said = asked.provisioned.clone();
+    let of_disks = mem::take(&mut asked.of_disks);
+    let volumes = Volumes::read(&arguments.provisioned, catalog)?;
+    let of_place = Said { provisioned: said.clone(), of_disks, volumes };
+    let Place { mut targets, mut environment, provisioned } =
+        place::look(&asked.targets, &asked.workloads, of_place, state, printer)?;
     if !asked.needs_room {
         targets.iter_mut().for_each(|target| target.free_bytes = None);
     }
@@ -169,7 +176,7 @@ pub(super) fn request_of(
         others.try_for_each(|path| mounts::expect_mount(path.as_ref()))?;
     }
     slips::check_paths(&asked.targets, &asked.destroy)?;
-    slips::check_provisioned(&asked.provisioned, &asked.targets)?;
+    slips::check_provisioned(&said, &asked.targets)?;
     check_new_files(&targets, &asked)?;
     slips::check_kinds(&targets, &asked)?;
     check_pinning(&asked.workloads)?;
@@ -180,18 +187,10 @@ pub(super) fn request_of(
     let lays_out = plan.cells.iter().any(|cell| cell.blocks().is_some());
     let writes_test_files = touches_storage && lays_out && targets.iter().any(|target| target.size_bytes.is_none());
     let times = report::plan::times(&plan, writes_test_files);
-    let mut environment = machine::gather(&targets, &pod());
     if let Some(address) = &asked.detect_cloud {
         environment.cloud = cloud::detect(address).inspect_err(|unknown| printer.warning(unknown)).ok();
     }
-    let said = asked.provisioned.clone();
-    if let Some(volumes) = Volumes::read(&arguments.provisioned, catalog)? {
-        let host = environment.machine.hostname.as_deref();
-        let found = volumes.of_targets(&asked.targets, &asked.provisioned, host, printer)?;
-        asked.provisioned = asked.provisioned.or(found);
-    }
-    asked.provisioned = asked.provisioned.or(stripe::describe(&mut environment, &asked.of_disks, state, printer)?);
-    asked.provisioned = emulate::join(&environment, &asked.provisioned, state, printer)?;
+    asked.provisioned = provisioned;
     slips::check_heeded(&said, &asked)?;
     for note in expectation::expect(&mut plan, &asked.provisioned, &environment, catalog)? {
         printer.note(note);

@@ -76,6 +76,17 @@ fn a_run_on_an_emulated_disk_gets_what_it_lets_through() {
     let plan = place.record(&format!("run {p10} --rw randread --duration 1s --no-history"));
     let said = &plan["asked"]["provisioned"]["targets"][p10.as_str()]["sku"];
     assert_eq!(said, "P10");
+    // Whatever language it is asked for in.
+    let fio = format!("fio --name=a --filename={limited} --rw=randread --direct=1 --runtime=1s --time_based");
+    let diskspd = format!("diskspd -b4K -r -d1 -Sh {limited}");
+    for words in [fio, diskspd] {
+        let said = place.run(&words);
+        assert_eq!(said.code, Some(0), "{words}: {}", said.stderr);
+        let record = place.record("show latest");
+        assert_eq!(record.pointer("/cells/0/limit/iops").and_then(Value::as_f64), Some(500.0), "{words}");
+        let said = &record["asked"]["provisioned"]["targets"][limited.as_str()];
+        assert_eq!(said["emulated"], true, "{words}");
+    }
 }
 
 #[test]

@@ -81,12 +81,19 @@ fn another_disk_or_another_file_system_is_neither_measured_nor_taken_down() {
     tool("umount", &[&mounted]);
     assert!(place.run("stripe list").stdout.contains("not in its place"));
     let load = "--rw randread --size 4MiB --duration 1s --no-history";
-    let said = place.run(&format!("run {mounted} {load}"));
-    assert!(said.error(3).contains("brings it back"), "{}", said.stderr);
-    // Nor is what others made, whoever is asked.
-    let said = place.command(&format!("run {mounted} {load}")).env("XDG_STATE_HOME", place.path("none")).output();
-    let said = Said::of(said.unwrap());
-    assert!(said.error(2).contains("no array that is known"), "{}", said.stderr);
+    let run = (format!("run {mounted} {load}"), 3, 2);
+    let fio = (format!("fio --name=a --directory={mounted} --rw=read --size=4M --runtime=1s --no-history"), 1, 1);
+    let diskspd = (format!("diskspd -c4M -d1 {mounted}/a.dat"), 3, 2);
+    for (words, not_in_place, unknown) in [run, fio, diskspd] {
+        let said = place.run(&words);
+        assert_eq!(said.code, Some(not_in_place), "{words}: {}", said.stderr);
+        assert!(said.stderr.contains("brings it back"), "{words}: {}", said.stderr);
+        // Nor is what others made, whoever is asked.
+        let said = Said::of(place.command(&words).env("XDG_STATE_HOME", place.path("none")).output().unwrap());
+        assert_eq!(said.code, Some(unknown), "{words}: {}", said.stderr);
+        assert!(said.stderr.contains("no array that is known"), "{words}: {}", said.stderr);
+        assert_eq!(fs::read_dir(&mounted).unwrap().count(), 0, "nothing is written below");
+    }
 
     // Another disk has the name, as after a boot.
     let disk = disks.paths[0].as_str();
