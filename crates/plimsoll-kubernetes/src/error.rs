@@ -1,6 +1,7 @@
 //! Why a cluster did not do what was asked.
 
 use kube::core::Status;
+use plimsoll_workload::error_chain::chain;
 use thiserror::Error;
 use uuid::Uuid;
 
@@ -97,18 +98,4 @@ fn refusal(status: &Status) -> String {
         _ => "",
     };
     format!("{message}{advice}")
-}
-
-/// An error with its causes, each once.
-fn chain(error: &dyn std::error::Error) -> String {
-    let mut text = error.to_string();
-    let mut cause = error.source();
-    while let Some(error) = cause {
-        let next = error.to_string();
-        if !text.contains(&next) {
-            text = format!("{text}: {next}");
-        }
-        cause = error.source();
-    }
-    text
 }

@@ -27,6 +27,7 @@ use plimsoll_record::{
     results::Finding,
 };
 use plimsoll_workload::{
+    error_chain::chain,
     limits,
     plan::{BlockPlan, Plan},
     settings::EngineChoice,
@@ -319,7 +320,7 @@ pub fn run(request: RunRequest, stop: &AtomicBool, on_event: &mut dyn FnMut(&Run
     if let Err(error) = &result
         && outcome == Outcome::Failed
     {
-        story.tell(&RunEvent::Warning { text: error_chain(error) });
+        story.tell(&RunEvent::Warning { text: chain(error) });
     }
     story.tell(&RunEvent::Finished { elapsed_ns: clock.now_ns(), outcome });
     let record = story.builder.finish();
@@ -418,19 +419,6 @@ pub(crate) fn check_time(plan: &Plan) -> Result<(), RunError> {
     let session = Session::new(judging::session_plan(plan));
     let (Some(allowed_ns), needed_ns) = (plan.max_time_ns, session.shortest_visit_ns()) else { return Ok(()) };
     if allowed_ns < needed_ns { Err(RunError::NoTime { allowed_ns, needed_ns }) } else { Ok(()) }
-}
-
-fn error_chain(error: &dyn std::error::Error) -> String {
-    let mut text = error.to_string();
-    let mut source = error.source();
-    while let Some(cause) = source {
-        let cause_text = cause.to_string();
-        if !text.ends_with(&cause_text) {
-            text = format!("{text}: {cause_text}");
-        }
-        source = cause.source();
-    }
-    text
 }
 
 /// Why cells that work on sets of files have the engine that they have.

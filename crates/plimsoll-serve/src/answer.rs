@@ -8,6 +8,7 @@ use axum::{
     response::{IntoResponse, Response},
 };
 use plimsoll_history::history::HistoryError;
+use plimsoll_workload::error_chain::chain;
 use serde::Serialize;
 use serde_json::json;
 
@@ -64,20 +65,6 @@ impl IntoResponse for Refusal {
         let text = json!({ "error": self.sentence }).to_string();
         of_type("application/json", text, self.status)
     }
-}
-
-/// An error with its causes. Some repeat their cause: that is said once.
-pub(crate) fn chain(error: &dyn Error) -> String {
-    let mut text = error.to_string();
-    let mut cause = error.source();
-    while let Some(error) = cause {
-        let more = error.to_string();
-        if !text.ends_with(&more) {
-            text = format!("{text}: {more}");
-        }
-        cause = error.source();
-    }
-    text
 }
 
 /// JSON.

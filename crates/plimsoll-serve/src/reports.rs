@@ -10,11 +10,11 @@ use plimsoll_report::{
     comparison::Wishes,
     document::{Contents, Document, DocumentError, Note},
 };
-use plimsoll_workload::provisioned::Provisioning;
+use plimsoll_workload::{error_chain::chain, provisioned::Provisioning};
 use uuid::Uuid;
 
 use super::{
-    answer::{Answer, Refusal, chain, of_type},
+    answer::{Answer, Refusal, of_type},
     query::Query,
     server::Shared,
 };

@@ -14,6 +14,7 @@ mod chi_square;
 pub mod cloud;
 pub mod content;
 pub mod distribution;
+pub mod error_chain;
 pub mod file_mix;
 pub mod file_names;
 pub mod file_set;

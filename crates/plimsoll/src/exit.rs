@@ -67,17 +67,6 @@ impl From<Exit> for ExitCode {
     }
 }
 
-/// An error with all its causes in one sentence. Some errors repeat their source: that is said once.
-pub fn chain(error: &anyhow::Error) -> String {
-    let mut parts: Vec<String> = Vec::new();
-    for cause in error.chain().map(ToString::to_string) {
-        if !parts.last().is_some_and(|last| last.ends_with(&cause)) {
-            parts.push(cause);
-        }
-    }
-    parts.join(": ")
-}
-
 impl Exit {
     /// What another plimsoll ended with.
     fn of_code(code: u8) -> Self {

@@ -8,10 +8,11 @@ use std::{
 
 use indicatif::{ProgressBar, WeakProgressBar};
 use plimsoll_report::{printable, table::Style};
+use plimsoll_workload::error_chain::chain;
 
 use crate::{
     environment_variables::{self, COLUMNS, NO_COLOR},
-    exit::{OutputLost, chain},
+    exit::OutputLost,
 };
 
 /// What is kept back while something else has the whole terminal.
@@ -101,7 +102,7 @@ impl Printer {
 
     /// Says why the program ends, with all causes in one sentence.
     pub fn error(self, error: &anyhow::Error) {
-        Self::say("error: ", &chain(error));
+        Self::say("error: ", &chain(error.as_ref()));
     }
 
     fn say(prefix: &str, text: &dyn fmt::Display) {

@@ -14,9 +14,10 @@ use plimsoll_history::{
     location::HistoryLocation,
 };
 use plimsoll_run::objects::leftovers::{self, LeftReason};
+use plimsoll_workload::error_chain::chain;
 use rustix::fs::{Access, AtFlags, CWD, accessat};
 
-use crate::{cli::SharedArguments, environment_variables, exit, printer::Printer};
+use crate::{cli::SharedArguments, environment_variables, printer::Printer};
 
 /// Where this invocation finds and leaves its state.
 pub struct State {
@@ -138,7 +139,7 @@ pub fn check_named(arguments: &SharedArguments) -> anyhow::Result<()> {
         Err(error @ (HistoryError::Damaged { .. } | HistoryError::Foreign { .. } | HistoryError::Newer { .. })) => {
             Err(error.into())
         }
-        checked => checked.map_err(|error| anyhow!(exit::chain(&error.into()))),
+        checked => checked.map_err(|error| anyhow!(chain(&error))),
     }
 }
 

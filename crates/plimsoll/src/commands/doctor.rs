@@ -17,13 +17,13 @@ use plimsoll_run::{
     machine::{self, Pod},
     objects::leftovers::{self, LeftReason},
 };
-use plimsoll_workload::settings::EngineChoice;
+use plimsoll_workload::{error_chain::chain, settings::EngineChoice};
 use serde::Serialize;
 use uuid::Uuid;
 
 use crate::{
     cli::DoctorArguments,
-    exit::{self, Exit, LeftoverError},
+    exit::{Exit, LeftoverError},
     printer::Printer,
     state::State,
 };
@@ -152,7 +152,7 @@ fn advice(diagnosis: &Diagnosis) -> Vec<Advice> {
         advise("aio requests", "libaio may be refused: raise fs.aio-max-nr");
     }
     if let Some(Err(error)) = history.as_deref().map(history::check_writable) {
-        advise("history", &format!("runs are not kept: {}", exit::chain(&error.into())));
+        advise("history", &format!("runs are not kept: {}", chain(&error)));
     }
     if history.is_none() && state_directory.is_none() {
         advise("history", "neither XDG_STATE_HOME nor HOME is set: name a file with --history");

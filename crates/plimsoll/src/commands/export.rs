@@ -7,13 +7,10 @@ use plimsoll_history::{
     export::{self, Selection},
     location::HistoryLocation,
 };
+use plimsoll_workload::error_chain::chain;
 
 use super::{history, output_file};
-use crate::{
-    cli::export::ExportArguments,
-    exit::{Exit, chain},
-    printer::Printer,
-};
+use crate::{cli::export::ExportArguments, exit::Exit, printer::Printer};
 
 /// Writes runs to a file, or to standard output as they are read. What cannot be read is told, and the rest written.
 pub fn run(arguments: &ExportArguments, location: &HistoryLocation, printer: Printer) -> anyhow::Result<Exit> {
@@ -32,6 +29,6 @@ pub fn run(arguments: &ExportArguments, location: &HistoryLocation, printer: Pri
             .with_context(|| format!("export to {}", path.display()))?,
     }
     let is_whole = unread.is_empty();
-    unread.into_iter().for_each(|error| printer.warning(format!("left out: {}", chain(&error.into()))));
+    unread.into_iter().for_each(|error| printer.warning(format!("left out: {}", chain(&error))));
     Ok(if is_whole { Exit::Success } else { Exit::History })
 }

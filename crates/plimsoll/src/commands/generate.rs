@@ -18,6 +18,7 @@ use plimsoll_kubernetes::{
     nodes::NodeFound,
 };
 use plimsoll_run::machine::cloud::{self, ServiceAddress};
+use plimsoll_workload::error_chain::chain;
 use serde_json::json;
 
 use super::{
@@ -29,7 +30,6 @@ use crate::{
         generate::{CloudName, GenerateArguments},
         kubernetes::AccessArguments,
     },
-    exit::chain,
     printer::Printer,
 };
 
@@ -56,7 +56,7 @@ pub fn run(arguments: &GenerateArguments, printer: Printer) -> anyhow::Result<St
         let of_cluster = parsed_plan(&of_cluster.text, Path::new(of_cluster.name))?;
         let classes = measured_classes(&plan, provider, &catalog)?;
         kubernetes::run::check_new(of_cluster, &classes, printer)
-            .map_err(|error| anyhow!("{}: cloud.kubernetes: {}", path.display(), chain(&error)))?;
+            .map_err(|error| anyhow!("{}: cloud.kubernetes: {}", path.display(), chain(error.as_ref())))?;
     }
     if arguments.print {
         return printed(&files, arguments.json);

@@ -14,15 +14,10 @@ use plimsoll_serve::{
     access::Token,
     server::{Server, Settings},
 };
+use plimsoll_workload::error_chain::chain;
 
 use super::{browser, catalog, history, record_file, run};
-use crate::{
-    cli::serve::ServeArguments,
-    exit::{OutputLost, chain},
-    printer::Printer,
-    state::State,
-    stop,
-};
+use crate::{cli::serve::ServeArguments, exit::OutputLost, printer::Printer, state::State, stop};
 
 /// As much of a file with a token is read: what is longer is none.
 const TOKEN_FILE_MAX: u64 = 4096;
@@ -42,7 +37,7 @@ pub fn run(arguments: &ServeArguments, state: &State, printer: Printer) -> anyho
         read_only: arguments.read_only,
         tool: run::tool(),
         now: || history::now().unwrap_or_default(),
-        read_file: Box::new(|name, bytes| record_file::records(name, bytes).map_err(|error| chain(&error))),
+        read_file: Box::new(|name, bytes| record_file::records(name, bytes).map_err(|error| chain(error.as_ref()))),
     };
     let server = Server::bind(arguments.listen, settings)?;
     let stopper = server.stopper();

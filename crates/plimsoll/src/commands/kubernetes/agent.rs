@@ -30,7 +30,7 @@ use plimsoll_run::{
     objects::leftovers,
     run::run as run_plan,
 };
-use plimsoll_workload::plan_file::PlanFile;
+use plimsoll_workload::{error_chain::chain, plan_file::PlanFile};
 
 use super::{
     super::{catalog, run as local},
@@ -42,7 +42,7 @@ use crate::{
         run::RunArguments,
     },
     environment_variables::{self, PLIMSOLL_LIMITS, PLIMSOLL_PLAN, PLIMSOLL_POD},
-    exit::{Exit, chain},
+    exit::Exit,
     printer::Printer,
     progress,
     state::State,
@@ -71,7 +71,7 @@ pub(super) fn agent(arguments: &AgentArguments, printer: Printer) -> anyhow::Res
         }
         Err(error) => {
             let exit = Exit::of(&error);
-            let text = PodMeasuringArguments::in_these_flags(&chain(&error));
+            let text = PodMeasuringArguments::in_these_flags(&chain(error.as_ref()));
             say_at_the_end(&text);
             (Message::Failed { exit: exit as u8, text }, exit)
         }

@@ -8,14 +8,10 @@ use jiff::Timestamp;
 use plimsoll_io::mounts;
 use plimsoll_kubernetes::frames::Message;
 use plimsoll_run::life_mark::{LifeMark, size_bytes};
+use plimsoll_workload::error_chain::chain;
 
 use super::agent::{LINGER, Telling, of_target, say_at_the_end};
-use crate::{
-    cli::kubernetes::LiveArguments,
-    exit::{Exit, chain},
-    printer::Printer,
-    stop,
-};
+use crate::{cli::kubernetes::LiveArguments, exit::Exit, printer::Printer, stop};
 
 /// How often to look at what nobody tells: signals, and the size of the volume.
 const TICK: Duration = Duration::from_millis(50);
@@ -34,7 +30,7 @@ pub(super) fn live(arguments: &LiveArguments, printer: Printer) -> anyhow::Resul
     let mut known_bytes = match make_sure(target, &LifeMark::new(mark), arguments.find) {
         Ok(size_bytes) => size_bytes,
         Err(error) => {
-            let (exit, text) = (Exit::of(&error), chain(&error));
+            let (exit, text) = (Exit::of(&error), chain(error.as_ref()));
             say_at_the_end(&text);
             telling.tell(Message::Failed { exit: exit as u8, text });
             telling.end();

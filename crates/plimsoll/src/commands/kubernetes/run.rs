@@ -18,6 +18,7 @@ use plimsoll_kubernetes::{
 use plimsoll_run::beforehand;
 use plimsoll_workload::{
     certainty::Certainty,
+    error_chain::chain,
     plan_file::PlanFile,
     target_facts::TargetFacts,
     units::{ByteCount, Span},
@@ -37,7 +38,7 @@ use crate::{
         },
         run::RunArguments,
     },
-    exit::{Exit, OutputLost, chain},
+    exit::{Exit, OutputLost},
     printer::Printer,
     state::State,
     stop,
@@ -112,7 +113,8 @@ fn asked_about(arguments: &KubernetesRunArguments, printer: Printer) -> anyhow::
             bail!("--all-nodes asks a cluster how many nodes there are, and none answers: say with --nodes how many")
         }
         Err(error) => {
-            printer.note(format!("no cluster was asked, so nobody knows what it would change: {}", chain(&error)));
+            printer
+                .note(format!("no cluster was asked, so nobody knows what it would change: {}", chain(error.as_ref())));
             Ok(None)
         }
     }
@@ -213,7 +215,7 @@ fn check_plan(asked: &local::AskedRun, volumes: &[VolumeAsked], cluster: Option<
     let Some(targets) = fitting::targets(volumes, cluster) else { return Ok(()) };
     slips::check_kinds(&targets, asked)?;
     fits(&targets, asked).map_err(|error| {
-        let text = PodMeasuringArguments::in_these_flags(&chain(&error));
+        let text = PodMeasuringArguments::in_these_flags(&chain(error.as_ref()));
         ClusterError::InPod { exit: Exit::of(&error) as u8, text }.into()
     })
 }
