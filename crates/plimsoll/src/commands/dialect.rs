@@ -1,7 +1,7 @@
 //! What the commands of other programs' languages have in common: their arguments, what lies where they point, and what
 //! is to be run for a plan that they became.
 
-use std::{ffi::OsString, fs, os::unix::fs::MetadataExt as _, path::Path};
+use std::{collections::HashSet, ffi::OsString, fs, os::unix::fs::MetadataExt as _, path::Path};
 
 use anyhow::Context;
 use jiff::Timestamp;
@@ -64,6 +64,22 @@ pub(super) fn take_defaults(
     let words = defaults.history.as_ref().map(|path| words(&[path.into()])).transpose()?;
     *history = words.and_then(|mut words| words.pop());
     Ok(())
+}
+
+/// Finds the state that is named, and puts it in order. What earlier runs left behind is nobody's business who reads the
+/// output of another program.
+pub(super) fn begin(history: Option<&str>, is_without_history: bool, printer: Printer) -> anyhow::Result<State> {
+    let shared = SharedArguments { history: history.map(Into::into), no_history: is_without_history, quiet: true };
+    let mut state = State::of(&shared);
+    state.prepare(&shared, printer)?;
+    let _ = state.tidy_up(Printer::new(true));
+    Ok(state)
+}
+
+/// What is not quite as the other program does it, each once.
+pub(super) fn notes(all: impl IntoIterator<Item = impl ToString>) -> Vec<String> {
+    let mut told = HashSet::new();
+    all.into_iter().map(|note| note.to_string()).filter(|note| told.insert(note.clone())).collect()
 }
 
 pub(super) fn tell(problems: &Problems, printer: Printer) {
@@ -160,4 +176,14 @@ fn held_bytes(plan: &PlanFile, directory: &str) -> u64 {
     names.dedup();
     let held = |facts: fs::Metadata| (facts.blocks() * 512).max(if counts_holes { facts.len() } else { 0 });
     names.iter().map(|name| fs::metadata(Path::new(directory).join(name)).map_or(0, held)).sum()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_note_is_told_once_in_the_order_of_the_first() {
+        assert_eq!(notes(["b", "a", "b", "c", "a"]), ["b", "a", "c"]);
+    }
 }

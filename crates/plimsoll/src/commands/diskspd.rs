@@ -1,7 +1,6 @@
 //! `plimsoll diskspd`: diskspd's command lines and XML profiles, done as plimsoll does them and told as diskspd tells.
 
 use std::{
-    collections::HashSet,
     ffi::OsString,
     io::{self, IsTerminal},
 };
@@ -9,19 +8,17 @@ use std::{
 use plimsoll_dialects::diskspd::{
     self, Action, Asked, Surroundings, lowering, profile::ResultFormat, reference, report, report::Reported,
 };
-use plimsoll_record::record::{Outcome, Record};
 use plimsoll_run::objects::FilesAfter;
 
 use super::{
     dialect, input_file,
-    run::{measure, random_seed},
+    run::{self, measure, random_seed},
 };
 use crate::{
     cli::SharedArguments,
     exit::{Exit, OutputLost},
     printer::Printer,
     saving::{Saved, Saving},
-    state::State,
     stop,
 };
 
@@ -108,20 +105,14 @@ fn execute(mut asked: Asked, command_line: &str, fresh_seed: u32, printer: Print
             return Ok(Exit::Usage);
         }
     };
-    let mut told = HashSet::new();
-    let notes = lowered.notes.iter().map(ToString::to_string).filter(|note| told.insert(note.clone()));
-    let notes: Vec<String> = notes.collect();
+    let notes = dialect::notes(&lowered.notes);
     let switches = &asked.switches;
     if switches.to_plan {
         printer.answer(dialect::plan_text(&lowered.plan, &notes)?).map_err(OutputLost)?;
         return Ok(Exit::Success);
     }
     notes.iter().for_each(|note| printer.note(format!("note: {note}")));
-    let history = switches.history.as_ref().map(Into::into);
-    let shared = SharedArguments { history, no_history: switches.is_without_history, quiet: printer.is_quiet() };
-    let mut state = State::of(&shared);
-    state.prepare(&shared, printer)?;
-    let _ = state.tidy_up(Printer::new(true));
+    let state = dialect::begin(switches.history.as_deref(), switches.is_without_history, printer)?;
     let request = dialect::request(&lowered.plan, "diskspd", FilesAfter::Kept, &state, printer)?;
     let (record, saved) = measure(request, Saving::new(&state, None, printer), "", printer)?;
     let answer = if switches.is_json {
@@ -132,15 +123,5 @@ fn execute(mut asked: Asked, command_line: &str, fresh_seed: u32, printer: Print
             .text()
     };
     printer.answer(answer).map_err(OutputLost)?;
-    Ok(exit(&record))
-}
-
-fn exit(record: &Record) -> Exit {
-    match record.outcome {
-        // Wrong data is never only an interruption.
-        Outcome::Interrupted if !record.has_wrong_data() => Exit::Interrupted,
-        _ if record.has_io_errors() => Exit::Io,
-        Outcome::Complete => Exit::Success,
-        Outcome::Interrupted | Outcome::Failed | Outcome::Lost => Exit::Io,
-    }
+    Ok(run::exit(&record, false))
 }

@@ -9,7 +9,6 @@ mod unstarted;
 mod watching;
 
 use std::{
-    collections::HashSet,
     ffi::OsString,
     fs,
     io::{self, IsTerminal},
@@ -135,10 +134,10 @@ fn tell_and_do(telling: Telling<'_>, printer: Printer) -> anyhow::Result<Exit> {
     let done = execute(telling.jobs, telling.lowered, printer, &mut watching);
     let (idle_percents, lost) = (watching.idle_percents, watching.lost);
     let exit = match done {
-        Ok(Some((record, place))) => {
+        Ok(Some((record, saved))) => {
             let mut record = record.of_whole_slots();
-            let is_kept = place == Kept::InHistory;
-            if place == Kept::Nowhere && !telling.jobs.switches.is_without_history {
+            let is_kept = saved.is_some_and(|saved| saved != Saved::Nowhere);
+            if saved == Some(Saved::Nowhere) && !telling.jobs.switches.is_without_history {
                 record.warnings.push("this record is not in the history, which cannot be written".to_owned());
             }
             let reported = Reported { is_kept, ..telling.reported(&record, None, &idle_percents) };
@@ -215,9 +214,7 @@ fn answer(question: &Question) -> String {
 
 /// What is not quite as fio does it, each once.
 fn notes(jobs: &Jobs, lowered: &Lowered) -> Vec<String> {
-    let mut told = HashSet::new();
-    let all = jobs.notes.iter().chain(&lowered.notes).map(ToString::to_string);
-    all.filter(|note| told.insert(note.clone())).collect()
+    dialect::notes(jobs.notes.iter().chain(&lowered.notes))
 }
 
 /// Finds out before the run that a log cannot be written after it.
@@ -241,31 +238,16 @@ fn check_logs(jobs: &Jobs) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Where a record is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Kept {
-    /// In the history.
-    InHistory,
-    /// It belongs into the history and is not there.
-    Nowhere,
-    /// It belongs into no history, because it is of nothing that was asked for.
-    NotMeantToBe,
-}
-
-/// Does the plan, and tells whether it is in the history; `None` when nothing was to be measured.
+/// Does the plan, and tells where its record is, unless that belongs into no history, because it is of nothing that was
+/// asked for; `None` when nothing was to be measured.
 fn execute(
     jobs: &Jobs,
     lowered: &Lowered,
     printer: Printer,
     progress: &mut dyn Progress,
-) -> anyhow::Result<Option<(Record, Kept)>> {
+) -> anyhow::Result<Option<(Record, Option<Saved>)>> {
     let Switches { history, is_without_history, .. } = &jobs.switches;
-    let shared =
-        SharedArguments { history: history.as_ref().map(Into::into), no_history: *is_without_history, quiet: true };
-    let mut state = State::of(&shared);
-    state.prepare(&shared, printer)?;
-    // What earlier runs left behind is nobody's business who reads fio's output.
-    let _ = state.tidy_up(Printer::new(true));
+    let state = dialect::begin(history.as_deref(), *is_without_history, printer)?;
     for directory in &lowered.directories {
         fs::create_dir_all(directory).with_context(|| format!("make the directory {directory}, which a file is in"))?;
     }
@@ -276,7 +258,7 @@ fn execute(
         let silent = Printer::for_programs();
         let prepared = prepare_files(request(creation, lowered, &state, silent)?, &stop);
         if stop.load(Ordering::Relaxed) {
-            return Ok(Some((unstarted::record(Outcome::Interrupted, &[]), Kept::NotMeantToBe)));
+            return Ok(Some((unstarted::record(Outcome::Interrupted, &[]), None)));
         }
         prepared?;
     }
@@ -289,13 +271,13 @@ fn execute(
     let plan = match target {
         Some(target) => match at_latency(target, lowered, &state, printer)? {
             ControlFlow::Continue(plan) => plan,
-            ControlFlow::Break(interrupted) => return Ok(Some((interrupted, Kept::NotMeantToBe))),
+            ControlFlow::Break(interrupted) => return Ok(Some((interrupted, None))),
         },
         None => lowered.plan.clone(),
     };
     let saving = Saving::new(&state, None, printer);
     let (record, saved) = measure_and_show(request(&plan, lowered, &state, printer)?, saving, "", printer, progress)?;
-    Ok(Some((record, if saved == Saved::Nowhere { Kept::Nowhere } else { Kept::InHistory })))
+    Ok(Some((record, Some(saved))))
 }
 
 /// What is to be run for one of the plans.

@@ -81,16 +81,7 @@ pub fn run(arguments: &RunArguments, state: &State, printer: Printer) -> anyhow:
         }
     }
     let needs = needs(&record, &catalog);
-    let answer = if arguments.json {
-        let mut text = serde_json::to_string_pretty(&record)?;
-        text.push('\n');
-        text
-    } else {
-        let needs = needs.as_ref().map(|needs| report::need::text::text(needs, printer.width()));
-        let table = report::table::record(&record, printer.width(), printer.style());
-        std::iter::once(table).chain(needs).collect::<Vec<_>>().join("\n")
-    };
-    printer.answer(answer).map_err(OutputLost)?;
+    printer.answer(answer(&record, needs.as_ref(), arguments.json, printer)?).map_err(OutputLost)?;
     Ok(exit(&record, needs.is_some_and(|needs| needs.is_broken())))
 }
 
@@ -98,6 +89,16 @@ pub fn run(arguments: &RunArguments, state: &State, printer: Printer) -> anyhow:
 pub(super) fn needs(record: &Record, catalog: &Catalog) -> Option<Needs> {
     let need = record.asked.need.as_ref()?;
     Some(Needs::of(need, &[(record, &Provisioning::default())], catalog))
+}
+
+/// A record as the answer of a run.
+pub(super) fn answer(record: &Record, needs: Option<&Needs>, json: bool, printer: Printer) -> anyhow::Result<String> {
+    if json {
+        return Ok(serde_json::to_string_pretty(record)? + "\n");
+    }
+    let needs = needs.map(|needs| report::need::text::text(needs, printer.width()));
+    let table = report::table::record(record, printer.width(), printer.style());
+    Ok(std::iter::once(table).chain(needs).collect::<Vec<_>>().join("\n"))
 }
 
 /// Measures, shows how far that is, and saves what came of it.

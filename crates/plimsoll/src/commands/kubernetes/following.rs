@@ -7,7 +7,6 @@ use plimsoll_kubernetes::{
     teardown::Left,
 };
 use plimsoll_record::{event::RunEvent, record::Outcome};
-use plimsoll_report as report;
 
 use super::super::run as local;
 use crate::{
@@ -72,16 +71,7 @@ pub(super) fn followed(
         }
     };
     let needs = local::needs(&record, catalog);
-    let answer = if json {
-        let mut text = serde_json::to_string_pretty(&record)?;
-        text.push('\n');
-        text
-    } else {
-        let needs = needs.as_ref().map(|needs| report::need::text::text(needs, printer.width()));
-        let table = report::table::record(&record, printer.width(), printer.style());
-        std::iter::once(table).chain(needs).collect::<Vec<_>>().join("\n")
-    };
-    let printed = printer.answer(answer).map_err(OutputLost);
+    let printed = printer.answer(local::answer(&record, needs.as_ref(), json, printer)?).map_err(OutputLost);
     if is_saved || printed.is_ok() {
         remove();
     }
