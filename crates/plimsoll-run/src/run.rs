@@ -2,14 +2,13 @@
 //! happens told as events. The record is the fold of those events.
 
 use std::{
-    collections::{BTreeMap, BTreeSet},
+    collections::BTreeSet,
     ffi::OsString,
     io,
     path::{Path, PathBuf},
     sync::atomic::{AtomicBool, Ordering},
 };
 
-use jiff::Timestamp;
 use plimsoll_applications::application::{Application, StageError};
 use plimsoll_files::set::SetError;
 use plimsoll_io::{
@@ -20,10 +19,9 @@ use plimsoll_io::{
 use plimsoll_measure::session::Session;
 use plimsoll_record::{
     builder::RecordBuilder,
-    environment::Environment,
     event::{RunEvent, RunStarted},
     judgement::Judgement,
-    record::{Asked, Outcome, Record, Tool},
+    record::{Outcome, Record},
     results::Finding,
 };
 use plimsoll_workload::{
@@ -34,7 +32,6 @@ use plimsoll_workload::{
     units::Span,
 };
 use thiserror::Error;
-use uuid::Uuid;
 
 use crate::{
     appointment::{Appointments, AskStart},
@@ -65,22 +62,8 @@ pub struct Surroundings {
 
 /// Everything a run needs to know.
 pub struct RunRequest {
-    /// Identity of the run.
-    pub id: Uuid,
-    /// When it began.
-    pub started: Timestamp,
-    /// The program that measures.
-    pub tool: Tool,
-    /// The name given.
-    pub name: Option<String>,
-    /// The tags given.
-    pub tags: BTreeMap<String, String>,
-    /// What was asked.
-    pub asked: Asked,
-    /// What to do.
-    pub plan: Plan,
-    /// Where it happens.
-    pub environment: Environment,
+    /// What is told of it when it begins.
+    pub started: RunStarted,
     /// Devices that may be overwritten, when they bear no known signature.
     pub destroy: Vec<PathBuf>,
     /// What becomes of test files.
@@ -95,6 +78,22 @@ pub struct RunRequest {
     pub start: Option<AskStart>,
     /// Its part in test files that those several have in common.
     pub common: Option<CommonFiles>,
+}
+
+impl RunRequest {
+    /// A run from its beginning, by this machine alone, that may overwrite no device and leaves nothing behind.
+    pub fn new(started: RunStarted) -> Self {
+        Self {
+            started,
+            destroy: Vec::new(),
+            files_after: FilesAfter::AsBefore,
+            state_directory: None,
+            surroundings: Surroundings::default(),
+            resuming: None,
+            start: None,
+            common: None,
+        }
+    }
 }
 
 /// Why a run could not begin or go on.
@@ -254,18 +253,17 @@ fn check_room(plan: &Plan) -> Result<(), RunError> {
 /// Does a plan. Every event is handed to `on_event` as it happens; setting `stop` ends the run soon, with a partial
 /// record. An `Err` means that nothing was measured at all.
 pub fn run(request: RunRequest, stop: &AtomicBool, on_event: &mut dyn FnMut(&RunEvent)) -> Result<Record, RunError> {
-    let RunRequest { id, started, tool, name, tags, asked, plan, environment, start: ask_start, .. } = request;
-    let RunRequest { destroy, files_after, state_directory, surroundings, resuming, common, .. } = request;
+    let RunRequest { started, destroy, files_after, state_directory, surroundings, resuming, start, common } = request;
+    let (id, plan) = (started.id, started.plan.clone());
     // What can refuse does so before anything is created or announced.
     let engines = select_engines(&plan, resuming.as_ref())?;
     let guards = Sites::guard(&plan, &destroy)?;
     check_time(&plan)?;
     check_room(&plan)?;
     let warnings = parallel::check(&plan)?;
-    let command = asked.background.clone();
-    let start = RunStarted { id, started, tool, name, tags, asked, plan: plan.clone(), environment };
-    let mut story = Story { builder: RecordBuilder::new(start.clone()), on_event };
-    story.tell(&RunEvent::Started(Box::new(start)));
+    let command = started.asked.background.clone();
+    let mut story = Story { builder: RecordBuilder::new(started.clone()), on_event };
+    story.tell(&RunEvent::Started(Box::new(started)));
     // Who goes on with a run has told of it already.
     for text in warnings.into_iter().filter(|_| resuming.is_none()) {
         story.tell(&RunEvent::Warning { text });
@@ -301,7 +299,7 @@ pub fn run(request: RunRequest, stop: &AtomicBool, on_event: &mut dyn FnMut(&Run
             generations: doing::generations(&plan),
             failed,
             headroom: Headroom::default(),
-            appointments: Appointments::new(ask_start),
+            appointments: Appointments::new(start),
             stop,
             clock,
         };
@@ -340,7 +338,8 @@ pub fn run(request: RunRequest, stop: &AtomicBool, on_event: &mut dyn FnMut(&Run
 /// # Errors
 /// When they cannot be made.
 pub fn prepare_files(request: RunRequest, stop: &AtomicBool) -> Result<(), RunError> {
-    let RunRequest { id, plan, destroy, files_after, state_directory, common, .. } = request;
+    let RunRequest { started: RunStarted { id, plan, .. }, destroy, files_after, state_directory, common, .. } =
+        request;
     let guards = Sites::guard(&plan, &destroy)?;
     let making = Making { run: id, files_after, state_directory: state_directory.as_deref(), common };
     let sites = Sites::open(&plan, guards, making, stop, &mut |_| {})?;

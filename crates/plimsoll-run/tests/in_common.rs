@@ -14,12 +14,12 @@ use jiff::Timestamp;
 use plimsoll_io::target;
 use plimsoll_record::{
     environment::Environment,
-    event::RunEvent,
+    event::{RunEvent, RunStarted},
     record::{Asked, Outcome, Record, Tool},
 };
 use plimsoll_run::{
-    objects::{FilesAfter, in_common::CommonFiles},
-    run::{RunError, RunRequest, Surroundings, run},
+    objects::in_common::CommonFiles,
+    run::{RunError, RunRequest, run},
 };
 use plimsoll_workload::{certainty::Certainty, plan::Plan, settings::Effort, workload::Workload};
 use uuid::Uuid;
@@ -33,10 +33,7 @@ fn request(place: &Path, number: u32, rw: &str) -> RunRequest {
     );
     let workload: Workload = toml::from_str(&workload).unwrap();
     let certainty = Certainty { passes: Some(1), ..Certainty::of(Effort::Quick) };
-    RunRequest {
-        resuming: None,
-        start: None,
-        common: Some(CommonFiles { number, until: None }),
+    let started = RunStarted {
         id: Uuid::from_u128(7),
         started: "2026-11-22T09:30:00Z".parse().unwrap(),
         tool: Tool { version: String::new(), commit: None, profile: String::new() },
@@ -45,11 +42,8 @@ fn request(place: &Path, number: u32, rw: &str) -> RunRequest {
         asked: Asked::of(certainty),
         plan: Plan::resolve(&[target::facts(place).unwrap()], &[workload], &certainty, 42).unwrap(),
         environment: Environment::default(),
-        destroy: Vec::new(),
-        files_after: FilesAfter::AsBefore,
-        state_directory: None,
-        surroundings: Surroundings::default(),
-    }
+    };
+    RunRequest { common: Some(CommonFiles { number, until: None }), ..RunRequest::new(started) }
 }
 
 /// All files below a directory, with their lengths.

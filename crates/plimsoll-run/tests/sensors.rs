@@ -17,13 +17,10 @@ use std::{
 use plimsoll_io::{block_device, target};
 use plimsoll_record::{
     environment::Environment,
-    event::RunEvent,
+    event::{RunEvent, RunStarted},
     record::{Asked, Cell, Tool},
 };
-use plimsoll_run::{
-    objects::FilesAfter,
-    run::{RunRequest, Surroundings, run},
-};
+use plimsoll_run::run::{RunRequest, run};
 use plimsoll_workload::{certainty::Certainty, plan::Plan, settings::Effort, workload::Workload};
 use rustix::fs::{Advice, fadvise};
 use support::{output_of, skipped};
@@ -48,10 +45,7 @@ fn measure_while(place: &Path, toml: &str, on_event: &mut dyn FnMut(&RunEvent)) 
     let workload: Workload = toml::from_str(toml).unwrap();
     let facts = target::facts(place).unwrap();
     let certainty = Certainty::of(Effort::Quick);
-    let request = RunRequest {
-        resuming: None,
-        start: None,
-        common: None,
+    let request = RunRequest::new(RunStarted {
         id: Uuid::from_u128(1),
         started: "2025-10-08T09:30:00Z".parse().unwrap(),
         tool: Tool { version: String::new(), commit: None, profile: String::new() },
@@ -60,11 +54,7 @@ fn measure_while(place: &Path, toml: &str, on_event: &mut dyn FnMut(&RunEvent)) 
         asked: Asked::of(Certainty::of(Effort::Quick)),
         plan: Plan::resolve(&[facts], &[workload], &certainty, 42).unwrap(),
         environment: Environment::default(),
-        destroy: Vec::new(),
-        files_after: FilesAfter::AsBefore,
-        state_directory: None,
-        surroundings: Surroundings::default(),
-    };
+    });
     run(request, &AtomicBool::new(false), on_event).unwrap().cells.remove(0)
 }
 

@@ -11,7 +11,7 @@ use plimsoll_dialects::{
     problem::Problems,
 };
 use plimsoll_io::target;
-use plimsoll_record::record::Asked;
+use plimsoll_record::{event::RunStarted, record::Asked};
 use plimsoll_run::{
     objects::FilesAfter,
     run::{RunError, RunRequest},
@@ -146,7 +146,7 @@ pub(super) fn request(
         // Whoever speaks another language cannot say otherwise what was bought.
         Err(error) => printer.warning(format!("nothing is expected of the storage: {error:#}")),
     }
-    Ok(RunRequest {
+    let started = RunStarted {
         id: Uuid::now_v7(),
         started: Timestamp::now(),
         tool: tool(),
@@ -155,13 +155,13 @@ pub(super) fn request(
         environment,
         plan,
         asked: Asked { targets: plan_file.targets.clone(), workloads, provisioned, ..Asked::of(certainty) },
+    };
+    Ok(RunRequest {
         destroy: plan_file.destroy.iter().map(Into::into).collect(),
         files_after,
         state_directory: state.directory.clone(),
         surroundings: environment_variables::surroundings(),
-        resuming: None,
-        start: None,
-        common: None,
+        ..RunRequest::new(started)
     })
 }
 

@@ -67,23 +67,13 @@ pub(super) fn request(
         }
         None => None,
     };
-    let RunStarted { id, started, tool, name, tags, asked, plan, environment } = started;
     let request = RunRequest {
-        id,
-        started,
-        tool,
-        name,
-        tags,
-        asked,
-        plan,
-        environment,
         destroy: destroy.iter().map(Into::into).collect(),
         files_after: if arguments.keep_files { FilesAfter::Kept } else { FilesAfter::AsBefore },
         state_directory: state.directory.clone(),
         surroundings: environment_variables::surroundings(),
         resuming: Some(Resuming { at: Timestamp::now(), events, warnings }),
-        start: None,
-        common: None,
+        ..RunRequest::new(started)
     };
     let slots = if done == 1 { "slot is" } else { "slots are" };
     Ok((request, format!("going on with run {id}, of which {done} {slots} done"), journal))

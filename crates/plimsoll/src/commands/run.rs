@@ -10,7 +10,7 @@ use jiff::Timestamp;
 use plimsoll_catalog::{catalog::Catalog, expectation};
 use plimsoll_io::{cpu, mounts};
 use plimsoll_record::{
-    event::RunEvent,
+    event::{RunEvent, RunStarted},
     record::{Asked, Outcome, Record, Tool},
 };
 use plimsoll_report::{self as report, need::Needs};
@@ -66,7 +66,7 @@ pub fn run(arguments: &RunArguments, state: &State, printer: Printer) -> anyhow:
         }
     };
     let keeps_files = request.files_after == FilesAfter::Kept;
-    let mut progress = progress::asked(arguments.dashboard, &request.plan, printer);
+    let mut progress = progress::asked(arguments.dashboard, &request.started.plan, printer);
     let saving = Saving::new(state, journal, printer);
     let (record, saved) = measure_and_show(request, saving, &announcement, printer, progress.as_mut())?;
     if record.outcome == Outcome::Interrupted {
@@ -108,7 +108,7 @@ pub(super) fn measure(
     announcement: &str,
     printer: Printer,
 ) -> anyhow::Result<(Record, Saved)> {
-    let mut progress = progress::choose(printer.is_quiet(), &request.plan);
+    let mut progress = progress::choose(printer.is_quiet(), &request.started.plan);
     measure_and_show(request, saving, announcement, printer, progress.as_mut())
 }
 
@@ -199,7 +199,7 @@ pub(super) fn request_of(
     if arguments.verbose {
         printer.note(report::plan::plan(&plan));
     }
-    let request = RunRequest {
+    let started = RunStarted {
         id: Uuid::now_v7(),
         started: Timestamp::now(),
         tool: tool(),
@@ -215,13 +215,13 @@ pub(super) fn request_of(
             certainty: asked.certainty,
         },
         plan,
+    };
+    let request = RunRequest {
         destroy: asked.destroy.iter().map(Into::into).collect(),
         files_after: if asked.keep_files { FilesAfter::Kept } else { FilesAfter::AsBefore },
         state_directory: state.directory.clone(),
         surroundings: environment::surroundings(),
-        resuming: None,
-        start: None,
-        common: None,
+        ..RunRequest::new(started)
     };
     Ok((request, times))
 }

@@ -142,8 +142,8 @@ fn measure(
     // Nothing outlives the pod.
     let state = State { history: HistoryLocation::None, directory: None };
     let (mut request, announcement) = local::request_of(asked, &arguments, &catalog, &state, printer)?;
-    request.id = of_agent.run;
-    let mut progress = progress::choose(false, &request.plan);
+    request.started.id = of_agent.run;
+    let mut progress = progress::choose(false, &request.started.plan);
     if let Some(several) = several {
         several.begin_together(&mut request, stop.clone());
     }

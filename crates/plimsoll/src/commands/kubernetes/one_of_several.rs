@@ -92,13 +92,13 @@ impl OneOfSeveral {
 
     /// Has the run begin with those of the other pods, and touch other blocks than they.
     pub(super) fn begin_together(self, request: &mut RunRequest, stop: Arc<AtomicBool>) {
-        for cell in &mut request.plan.cells {
+        for cell in &mut request.started.plan.cells {
             let seed = cell.work.seed_mut();
             *seed = derive_seed(*seed, Purpose::Pod, self.number.into());
         }
-        request.plan.turn = self.takes_turns.then_some(self.number);
+        request.started.plan.turn = self.takes_turns.then_some(self.number);
         request.common = self.shares_files.then_some(CommonFiles { number: self.number, until: self.start });
-        let (run, start) = (request.id, self.start);
+        let (run, start) = (request.started.id, self.start);
         request.start = Some(Box::new(move || match start {
             Some(at) => {
                 say_ready()?;
