@@ -6,8 +6,15 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    array::Striping, certainty::Precision, cloud::Cloud, limit::Limit, need::Need, provisioned::Provisioning,
-    settings::Effort, units::Span, workload::Workload,
+    array::Striping,
+    certainty::{Certainty, Precision},
+    cloud::Cloud,
+    limit::Limit,
+    need::Need,
+    provisioned::Provisioning,
+    settings::Effort,
+    units::Span,
+    workload::Workload,
 };
 
 /// A plan as written: what `--plan` reads.
@@ -84,6 +91,25 @@ pub struct PlanFile {
     /// The workloads, in order.
     #[serde(rename = "workload", alias = "workloads")]
     pub workloads: Vec<Workload>,
+}
+
+impl PlanFile {
+    /// A plan that says how sure its answers shall be and where its randomness comes from, and nothing else.
+    pub fn of_certainty(certainty: Certainty, seed: u64) -> Self {
+        // Every field is named, so that what is asked of later runs does not get lost here.
+        let Certainty { effort, precision, max_time, bookend, passes, discard_first, limit } = certainty;
+        Self {
+            effort: Some(effort),
+            precision,
+            max_time,
+            bookend,
+            passes,
+            discard_first,
+            limit,
+            seed: Some(seed),
+            ..Self::default()
+        }
+    }
 }
 
 /// Whether a workload asks for nothing.

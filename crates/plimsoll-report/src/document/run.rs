@@ -5,7 +5,7 @@ use plimsoll_record::{
     record::{Cell, Record},
     results::Severity,
 };
-use plimsoll_workload::{certainty::Certainty, plan_file::PlanFile};
+use plimsoll_workload::plan_file::PlanFile;
 
 use super::{
     CellView, Fact, Note, Raw, Run, Table, TableColumn, detail::Detail, excerpt, fairness, iterations, latencies,
@@ -130,23 +130,34 @@ fn read_lines(record: &Record) -> Vec<(usize, usize)> {
 /// What was asked, as a plan file.
 fn plan_file(record: &Record) -> PlanFile {
     let asked = &record.asked;
-    // Every field is named, so that what is asked of later runs does not get lost here.
-    let Certainty { effort, precision, max_time, bookend, passes, discard_first, limit } = asked.certainty;
     PlanFile {
         name: record.name.clone(),
         targets: asked.targets.clone(),
-        effort: Some(effort),
-        precision,
-        max_time,
-        bookend,
-        passes,
-        discard_first,
-        limit,
         provisioned: asked.provisioned.clone(),
         need: asked.need.clone(),
         background: asked.background.clone(),
-        seed: Some(record.seed),
+        tags: record.tags.clone(),
         workloads: asked.workloads.clone(),
-        ..PlanFile::default()
+        ..PlanFile::of_certainty(asked.certainty, record.seed)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use plimsoll_workload::certainty::Certainty;
+
+    use super::*;
+
+    #[test]
+    fn the_plan_of_a_record_is_what_was_asked() {
+        let mut record: Record =
+            serde_json::from_str(include_str!("../../../../fixtures/records/plimsoll-1.json")).unwrap();
+        record.name = Some("nightly".to_owned());
+        record.tags = [("team".to_owned(), "storage".to_owned())].into();
+        record.asked.certainty = Certainty { bookend: true, passes: Some(3), ..record.asked.certainty };
+        let plan: PlanFile = toml::from_str(&toml::to_string(&plan_file(&record)).unwrap()).unwrap();
+        assert_eq!((&plan.name, &plan.tags), (&record.name, &record.tags));
+        assert_eq!((plan.bookend, plan.passes, plan.seed), (true, Some(3), Some(record.seed)));
+        assert_eq!((&plan.targets, &plan.workloads), (&record.asked.targets, &record.asked.workloads));
     }
 }

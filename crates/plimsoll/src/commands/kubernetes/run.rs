@@ -2,7 +2,7 @@
 
 pub(super) mod several;
 
-use std::{collections::BTreeMap, time::Duration};
+use std::time::Duration;
 
 use anyhow::{Context, bail};
 use plimsoll_catalog::{catalog::Catalog, error::CatalogError, expectation::Expectation};
@@ -17,7 +17,6 @@ use plimsoll_kubernetes::{
 };
 use plimsoll_run::beforehand;
 use plimsoll_workload::{
-    certainty::Certainty,
     error_chain::chain,
     plan_file::PlanFile,
     target_facts::TargetFacts,
@@ -323,31 +322,19 @@ pub(super) fn of_one(
 
 /// The plan as the program in the pod reads it: everything is decided here that can be.
 fn plan_text(asked: local::AskedRun) -> anyhow::Result<String> {
-    let Certainty { effort, precision, max_time, bookend, passes, discard_first, limit } = asked.certainty;
     let plan = PlanFile {
         name: asked.name,
         targets: asked.targets,
-        effort: Some(effort),
-        precision,
-        max_time,
-        bookend,
-        passes,
-        discard_first,
-        limit,
         provisioned: asked.provisioned,
         need: asked.need,
-        cloud: None,
         background: asked.background,
-        seed: Some(asked.seed),
-        presets: Vec::new(),
-        tags: asked.tags.into_iter().collect::<BTreeMap<_, _>>(),
+        tags: asked.tags.into_iter().collect(),
         destroy: asked.destroy,
         keep_files: asked.keep_files,
         expect_mount: asked.expect_mount,
         detect_cloud: asked.detect_cloud.is_some(),
-        stripe: None,
-        defaults: plimsoll_workload::workload::Workload::default(),
         workloads: asked.workloads,
+        ..PlanFile::of_certainty(asked.certainty, asked.seed)
     };
     toml::to_string(&plan).context("write the plan for the pod")
 }
