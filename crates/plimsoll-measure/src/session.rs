@@ -167,15 +167,8 @@ impl Session {
 
     /// What to do next, at this time since the session began.
     pub fn next_step(&mut self, now_ns: u64) -> Step {
-        let step = match self.next_turn(now_ns) {
-            Some(turn) if turn.not_before_ns > now_ns => self.wait(turn.not_before_ns),
-            Some(turn) if self.settled_ns(turn.cell) > now_ns => self.wait(self.settled_ns(turn.cell)),
-            Some(turn) => {
-                self.pass.pop_front();
-                self.fit(self.slot(turn.cell), now_ns)
-            }
-            None => self.next_bookend(now_ns),
-        };
+        self.draw_pass(now_ns);
+        let step = if self.pass.is_empty() { self.next_bookend(now_ns) } else { self.next_turn(now_ns) };
         if let Step::Visit(Slot { cell, .. }) = step {
             self.note_latest(cell);
         }

@@ -18,10 +18,6 @@ impl Session {
     pub(super) fn next_bookend(&mut self, now_ns: u64) -> Step {
         let Some(not_before_ns) = self.plan.bookend_ns else { return Step::Done };
         let Some(cell) = self.open_bookends().front().copied() else { return Step::Done };
-        if now_ns < not_before_ns {
-            return self.wait(not_before_ns);
-        }
-        self.open_bookends().pop_front();
         let ramp_ns = self.cells[cell].plan.ramp_ns.unwrap_or(self.rules.ramp_ns);
         let lengths = self.rules.measured_ns;
         let slot = Slot {
@@ -32,7 +28,15 @@ impl Session {
             measured_ns: Some(lengths[lengths.len() / 2]),
             purpose: Purpose::Bookend,
         };
-        self.fit(slot, now_ns)
+        let from_ns = now_ns.max(not_before_ns);
+        match self.fit(slot, from_ns) {
+            Some(_) if from_ns > now_ns => Step::WaitUntil(from_ns),
+            Some(slot) => {
+                self.open_bookends().pop_front();
+                Step::Visit(slot)
+            }
+            None => Step::Done,
+        }
     }
 
     /// One cell of each target that is still to be looked at again: the first that claims something.

@@ -21,7 +21,7 @@ impl Session {
             self.open_bookends().retain(|bookend| *bookend != cell);
         } else {
             // The pass is drawn as it was then, and the turn is taken.
-            self.next_turn(at_ns);
+            self.draw_pass(at_ns);
             self.pass.retain(|turn| turn.cell != cell);
         }
         self.note_latest(cell);

@@ -6,26 +6,40 @@ use super::{Purpose, Session, Slot, Step, Turn, order};
 const LAST_VISIT_MIN_NS: u64 = 10_000_000_000;
 
 impl Session {
-    /// The next cell to visit: of those that are not done, one with the fewest visits.
-    pub(super) fn next_turn(&mut self, now_ns: u64) -> Option<Turn> {
+    /// Leaves the turns of a pass that are still to come: those of cells that are not done, or else a new pass of the
+    /// ones with the fewest visits; none when all are done.
+    pub(super) fn draw_pass(&mut self, now_ns: u64) {
         let cells = &self.cells;
         self.pass.retain(|turn| !cells[turn.cell].closed);
-        if self.pass.is_empty() {
-            let open = (0..cells.len()).filter(|cell| !cells[*cell].closed);
-            let phase = open.clone().map(|cell| cells[cell].plan.phase).min()?;
-            let open = open.filter(|cell| cells[*cell].plan.phase == phase);
-            let pass = open.clone().map(|cell| cells[cell].rounds_done()).min()?;
-            let behind: Vec<usize> = open.filter(|cell| cells[*cell].rounds_done() == pass).collect();
-            let order = order::of_pass(&self.plan.cells, &behind, self.plan.seed, self.plan.turn, pass);
-            let adaptive = order.iter().any(|cell| cells[*cell].plan.fixed.is_none() && !cells[*cell].alone);
-            let length_ns = if adaptive { self.rules.pass_ns() } else { 0 };
-            let from_ns = self.pass_from_ns.map_or(now_ns, |before_ns| now_ns.max(before_ns + length_ns));
-            self.pass_from_ns = Some(from_ns);
-            let delays = order::delays_ns(length_ns, order.len(), self.rules.visit_ns(), self.plan.seed, pass);
-            let turns = order.into_iter().zip(delays);
-            self.pass = turns.map(|(cell, delay_ns)| Turn { cell, not_before_ns: from_ns + delay_ns }).collect();
+        let open = (0..cells.len()).filter(|cell| !cells[*cell].closed);
+        let first = open.clone().map(|cell| (cells[cell].plan.phase, cells[cell].rounds_done())).min();
+        let Some((phase, pass)) = first.filter(|_| self.pass.is_empty()) else { return };
+        let behind = open.filter(|cell| (cells[*cell].plan.phase, cells[*cell].rounds_done()) == (phase, pass));
+        let behind: Vec<usize> = behind.collect();
+        let order = order::of_pass(&self.plan.cells, &behind, self.plan.seed, self.plan.turn, pass);
+        let adaptive = order.iter().any(|cell| cells[*cell].plan.fixed.is_none() && !cells[*cell].alone);
+        let length_ns = if adaptive { self.rules.pass_ns() } else { 0 };
+        let from_ns = self.pass_from_ns.map_or(now_ns, |before_ns| now_ns.max(before_ns + length_ns));
+        self.pass_from_ns = Some(from_ns);
+        let delays = order::delays_ns(length_ns, order.len(), self.rules.visit_ns(), self.plan.seed, pass);
+        let turns = order.into_iter().zip(delays);
+        self.pass = turns.map(|(cell, delay_ns)| Turn { cell, not_before_ns: from_ns + delay_ns }).collect();
+    }
+
+    /// The first turn of the pass for which there is time, or the rest before it; the session ends when there is none.
+    pub(super) fn next_turn(&mut self, now_ns: u64) -> Step {
+        let fitting = self.pass.iter().enumerate().find_map(|(at, turn)| {
+            let from_ns = now_ns.max(turn.not_before_ns).max(self.settled_ns(turn.cell));
+            Some((at, from_ns, self.fit(self.slot(turn.cell), from_ns)?))
+        });
+        match fitting {
+            Some((_, from_ns, _)) if from_ns > now_ns => Step::WaitUntil(from_ns),
+            Some((at, _, slot)) => {
+                self.pass.drain(..=at);
+                Step::Visit(slot)
+            }
+            None => Step::Done,
         }
-        self.pass.front().copied()
     }
 
     /// The slots to be done at the same time as the one that was handed out last: those of its phase.
@@ -35,12 +49,6 @@ impl Session {
         }
         let turns = std::mem::take(&mut self.pass);
         turns.iter().map(|turn| self.slot(turn.cell)).collect()
-    }
-
-    /// Rests until then, unless time is up before.
-    pub(super) fn wait(&self, until_ns: u64) -> Step {
-        let in_time = self.plan.time_max_ns.is_none_or(|end_ns| until_ns < end_ns);
-        if in_time { Step::WaitUntil(until_ns) } else { Step::Done }
     }
 
     pub(super) fn slot(&self, index: usize) -> Slot {
@@ -112,22 +120,20 @@ impl Session {
         slot.measured_ns.or_else(latest_ns).unwrap_or_default()
     }
 
-    /// Holds a slot to the time that is left. What is too short to be worth a visit ends the session, and so does a
+    /// Holds a slot that begins then to the time that is left. What is too short to be worth a visit is none, nor is a
     /// phase of which not all cells have the time.
-    pub(super) fn fit(&self, slot: Slot, now_ns: u64) -> Step {
-        let Some(end_ns) = self.plan.time_max_ns else { return Step::Visit(slot) };
-        let left_ns = end_ns.saturating_sub(now_ns);
+    pub(super) fn fit(&self, slot: Slot, from_ns: u64) -> Option<Slot> {
+        let Some(end_ns) = self.plan.time_max_ns else { return Some(slot) };
+        let left_ns = end_ns.saturating_sub(from_ns);
         let fits =
             |slot: &Slot| left_ns > 0 && self.until_measured_ns(slot).saturating_add(self.expected_ns(slot)) <= left_ns;
-        let has_company = self.cells[slot.cell].plan.phase.is_some() && !self.pass.is_empty();
+        let has_company = self.cells[slot.cell].plan.phase.is_some() && self.pass.len() > 1;
         if fits(&slot) && (!has_company || self.pass.iter().all(|turn| fits(&self.slot(turn.cell)))) {
-            return Step::Visit(slot);
+            return Some(slot);
         }
         let shorter_ns = left_ns.saturating_sub(self.until_measured_ns(&slot)) / 1_000_000_000 * 1_000_000_000;
         let may_be_shorter = self.cells[slot.cell].alone && slot.measured_ns.is_some() && !has_company;
-        if may_be_shorter && shorter_ns >= LAST_VISIT_MIN_NS {
-            return Step::Visit(Slot { measured_ns: Some(shorter_ns), ..slot });
-        }
-        Step::Done
+        let is_enough = may_be_shorter && shorter_ns >= LAST_VISIT_MIN_NS;
+        is_enough.then_some(Slot { measured_ns: Some(shorter_ns), ..slot })
     }
 }

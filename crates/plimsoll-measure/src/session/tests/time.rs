@@ -73,6 +73,26 @@ fn a_phase_that_does_not_fit_is_refused_whatever_the_seed() {
 }
 
 #[test]
+fn a_cell_that_has_no_time_does_not_keep_others_from_it_whatever_the_seed() {
+    let cell = |seconds: u64| CellPlan {
+        workload: seconds as usize,
+        ramp_ns: Some(0),
+        fixed: Some(FixedVisits { rounds: 6, measured_ns: Some(seconds * SECOND) }),
+        ..CellPlan::default()
+    };
+    for seed in 0..16 {
+        let visited = |time_s: u64| {
+            let plan = SessionPlan { seed, time_max_ns: Some(time_s * SECOND), ..plan(vec![cell(6), cell(1)]) };
+            let slots = drive(&mut Session::new(plan), &[&level(100.0)]);
+            [0, 1].map(|cell| rounds_of(&slots, cell).len())
+        };
+        assert_eq!(visited(5), [0, 1], "{seed}: one that is a visit behind gets none before the other has caught up");
+        assert_eq!(visited(8), [1, 2], "{seed}");
+        assert_eq!(visited(14), [2, 2], "{seed}");
+    }
+}
+
+#[test]
 fn the_time_left_has_the_rest_between_passes_and_what_is_discarded() {
     let restless: Vec<f64> = (0..7200).map(|t| if t / 37 % 2 == 0 { 1000.0 } else { 600.0 }).collect();
     let even = level(5000.0);
