@@ -149,10 +149,16 @@ export function bulletTable(title: string, rows: readonly JudgedRow[]): Table {
       column('in bursts', true, (row) => orAbsent(row.judged.burst, of(row))),
       column('bursts last', true, (row) => orAbsent(row.judged.burst_seconds, (seconds) => clock(seconds * 1e9))),
       column('tolerance', true, (row) => tolerance(row.judged.tolerance)),
-      column('binds', false, (row) => ({ disk: 'disk', pool: 'pool', vm: 'machine' })[row.judged.part]),
+      column('binds', false, binds),
       column('bought', false, (row) => row.cell.bought ?? ABSENT),
     ],
   };
+}
+
+/** The part of the way that binds; of a rate below the limit it is none of them. */
+function binds(row: JudgedRow): string {
+  if (row.judged.standing === 'under') return ABSENT;
+  return { disk: 'disk', pool: 'pool', vm: 'machine' }[row.judged.part];
 }
 
 /** A number that a text states and a slip of units explains, as a sentence. */

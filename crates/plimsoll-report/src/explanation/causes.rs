@@ -45,7 +45,8 @@ impl Cause {
 
     /// Whether it says why a rate is below a limit.
     pub(crate) fn says_why_below(&self) -> bool {
-        matches!(self.code, "fsync-cost" | "queue-depth" | "paced") || behind::SAY_WHY_BELOW.contains(&self.code)
+        matches!(self.code, "fsync-cost" | "queue-depth" | "syncs" | "paced")
+            || behind::SAY_WHY_BELOW.contains(&self.code)
     }
 
     fn advising(mut self, advice: impl Into<String>) -> Self {

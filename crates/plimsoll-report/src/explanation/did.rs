@@ -6,7 +6,7 @@ use plimsoll_record::{
     record::Cell,
     told::{FigureValue, Files, Measured},
 };
-use plimsoll_workload::plan::Pacing;
+use plimsoll_workload::plan::{BlockPlan, Pacing};
 
 use super::behind::Behind;
 
@@ -45,6 +45,35 @@ fn ends(low: Option<f64>, high: Option<f64>) -> Option<[f64; 2]> {
     Some([low?, high?])
 }
 
+/// Syncs that follow writes. A job does nothing else in the place of the write that one follows.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Syncs {
+    /// How long one takes.
+    pub(crate) each_s: f64,
+    /// After how many writes of a job there is one.
+    pub(crate) every: u64,
+    /// What they take of the time of all operations.
+    pub(crate) share: f64,
+}
+
+impl Syncs {
+    /// Syncs that take less of the time than this explain no rate.
+    const SHARE_MIN: f64 = 0.05;
+
+    /// Whether they take so much of the time that a low rate does not tell of the storage.
+    pub(crate) fn matter(&self) -> bool {
+        self.share >= Self::SHARE_MIN
+    }
+
+    /// When there is one, in words.
+    pub(crate) fn after(&self) -> String {
+        match self.every {
+            1 => "after each write".to_owned(),
+            every => format!("after every {every} writes"),
+        }
+    }
+}
+
 /// Everything about a cell's load that was told or planned.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct CellLoad<'a> {
@@ -62,8 +91,10 @@ pub(crate) struct CellLoad<'a> {
     pub(crate) elapsed_s: Option<f64>,
     /// Operations in flight, over all jobs.
     pub(crate) in_flight: Option<f64>,
-    /// How long an operation took.
+    /// How long an operation took, with the syncs that follow it.
     pub(crate) latency_s: Option<f64>,
+    /// Syncs that follow writes.
+    pub(crate) syncs: Option<Syncs>,
     /// Whether I/O went around the page cache.
     pub(crate) is_direct: Option<bool>,
     /// Bytes that operations choose from.
@@ -81,6 +112,7 @@ impl<'a> CellLoad<'a> {
             [read, write] => Some(read.with(write, cell)),
             _ => None,
         };
+        let (latency_s, syncs) = times(cell);
         let mut load = Self {
             directions,
             total,
@@ -89,7 +121,8 @@ impl<'a> CellLoad<'a> {
             operation_bytes: None,
             elapsed_s: None,
             in_flight: None,
-            latency_s: latency_s(cell),
+            latency_s,
+            syncs,
             is_direct: None,
             working_set_bytes: None,
             files: None,
@@ -162,23 +195,44 @@ fn directions(cell: &Cell) -> Vec<Did> {
     whole.filter(|did| did.iops.or(did.bytes_per_second).is_some()).into_iter().collect()
 }
 
-fn latency_s(cell: &Cell) -> Option<f64> {
+/// How long an operation takes with the syncs that follow it, in which nothing else is done in its stead; and those.
+fn times(cell: &Cell) -> (Option<f64>, Option<Syncs>) {
     if let Some(Measured::Figure(figure)) = cell.told.as_ref().map(|told| &told.measured) {
         return match figure.value {
-            FigureValue::LatencyNs(ns) => Some(ns / 1e9),
-            _ => None,
+            FigureValue::LatencyNs(ns) => (Some(ns / 1e9), None),
+            _ => (None, None),
         };
     }
     if cell.told.as_ref().is_some_and(|told| !told.durations().is_empty()) {
-        return None;
+        return (None, None);
     }
     let weighted = |operation| {
         let figures = cell.figures(operation)?;
-        Some((figures.latency_ns.mean?, figures.iops.unwrap_or(1.0)))
+        Some((figures.latency_ns.mean? / 1e9, figures.iops.unwrap_or(1.0)))
     };
-    let known: Vec<(f64, f64)> =
-        [Operation::Read, Operation::Write, Operation::All].into_iter().filter_map(weighted).collect();
-    let weight: f64 = known.iter().map(|(_, weight)| weight).sum();
-    let sum: f64 = known.iter().map(|(mean, weight)| mean * weight).sum();
-    (weight > 0.0).then(|| sum / weight / 1e9)
+    let mut known: Vec<(f64, f64)> = [Operation::Read, Operation::Write].into_iter().filter_map(weighted).collect();
+    if known.is_empty() {
+        known.extend(weighted(Operation::All));
+    }
+    let operations: f64 = known.iter().map(|(_, weight)| weight).sum();
+    let busy: f64 = known.iter().map(|(mean, weight)| mean * weight).sum();
+    if operations <= 0.0 {
+        return (None, None);
+    }
+    // Those at the end of a slot are no part of the load.
+    let every =
+        |plan: &BlockPlan| [plan.fsync_every, plan.fdatasync_every].into_iter().filter(|every| *every > 0).min();
+    let planned = cell.blocks().map(every);
+    let figures = cell.figures(Operation::Sync).filter(|_| planned != Some(None));
+    let Some((each_ns, rate)) = figures.and_then(|figures| Some((figures.latency_ns.mean?, figures.iops))) else {
+        return (Some(busy / operations), None);
+    };
+    // Of syncs that nobody counted it is not known how much they take.
+    let Some(rate) = rate.filter(|rate| *rate > 0.0) else { return (None, None) };
+    let each_s = each_ns / 1e9;
+    let writes = cell.figures(Operation::Write).and_then(|figures| figures.iops).unwrap_or(operations);
+    let every = planned.flatten().unwrap_or_else(|| (writes / rate).round().max(1.0) as u64);
+    let of_syncs = each_s * rate;
+    let syncs = Syncs { each_s, every, share: of_syncs / (busy + of_syncs) };
+    (Some((busy + of_syncs) / operations), Some(syncs))
 }

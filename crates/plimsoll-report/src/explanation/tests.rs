@@ -12,7 +12,7 @@ use plimsoll_record::{
 };
 use plimsoll_workload::provisioned::Provisioning;
 
-use super::{ExplainedCell, Explanation, standing::Standing};
+use super::{ExplainedCell, ExplainedRun, Explanation, standing::Standing};
 use crate::test_records::{self, Story};
 
 /// A result of so many reads or writes a second.
@@ -97,6 +97,42 @@ fn more_in_flight_is_advised_only_where_operations_do_not_wait() {
     assert!(held_back.causes[1].text.contains("it is what P1 to P4 would do"), "{:?}", held_back.causes);
     let slow = explain(told("randread", 4096, 50.0, waiting(1, 20.1)), "sku = 'P30'\ncaching = 'None'");
     assert_eq!(codes(&slow), ["saturated", "below-limit"]);
+}
+
+/// Writes of which each takes so long, and so many syncs a second.
+fn synced(jobs: u64, write_ms: f64, syncs: Option<f64>, sync_ms: f64) -> impl Fn(&mut Transfers) {
+    move |transfers| {
+        waiting(1, write_ms)(transfers);
+        transfers.jobs = Some(jobs);
+        let latency_mean_ns = Some(sync_ms * 1e6);
+        transfers.sync = Some(Direction { iops: syncs, latency_mean_ns, ..Direction::default() });
+    }
+}
+
+#[test]
+fn what_syncs_between_writes_take_is_the_reason_and_no_want_of_operations_in_flight() {
+    let limit = "limit = 'iops=500'";
+    let of = |iops, jobs, write_ms, syncs, sync_ms, said| {
+        explain(told("randwrite", 4096, iops, synced(jobs, write_ms, syncs, sync_ms)), said)
+    };
+    let each = of(250.0, 8, 18.0, Some(250.0), 14.8, limit);
+    assert_eq!(codes(&each), ["syncs"]);
+    assert_eq!(each.causes[0].text, "after each write a sync of 14.8 ms: 45 % of the time");
+    assert!(each.causes[0].says_why_below());
+    let run = ExplainedRun { id: uuid::Uuid::nil(), name: String::new(), cells: vec![each] };
+    let shown = Explanation { schema: super::SCHEMA, runs: vec![run], pairs: Vec::new() };
+    let shown = super::text::text(&shown, 100);
+    assert!(shown.lines().nth(2).unwrap().ends_with("  under"), "nothing known binds: {shown}");
+    let log = of(135.0, 1, 0.0095, Some(135.0), 7.38, limit);
+    assert_eq!(log.causes[0].text, "after each write a sync of 7.38 ms: 100 % of the time");
+    let seldom = of(400.0, 1, 2.0, Some(100.2), 2.0, limit);
+    assert_eq!(seldom.causes[0].text, "after every 4 writes a sync of 2.00 ms: 20 % of the time");
+    // What they take is a part of how long each operation takes, also where it is no reason.
+    let hardly = of(417.0, 1, 2.4, Some(4.17), 2.4, "sku = 'P30'\ncaching = 'None'");
+    assert_eq!(codes(&hardly), ["queue-depth"]);
+    assert!(hardly.causes[0].text.contains("1 at 2.42 ms each are 412.5 IOPS"), "{:?}", hardly.causes);
+    // fio does not count those of `fdatasync`.
+    assert_eq!(codes(&of(417.0, 1, 0.1, None, 2.3, "sku = 'P30'\ncaching = 'None'")), ["below-limit"]);
 }
 
 #[test]

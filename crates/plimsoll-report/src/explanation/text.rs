@@ -3,7 +3,10 @@
 use plimsoll_record::{figures::Operation, numbers, record::Kind};
 use plimsoll_workload::limit::Part;
 
-use super::{ExplainedCell, ExplainedRun, Explanation, show, standing::Judged};
+use super::{
+    ExplainedCell, ExplainedRun, Explanation, show,
+    standing::{Judged, Standing},
+};
 use crate::{
     grid::{Column, Grid, Side, escaped},
     printable,
@@ -85,7 +88,7 @@ fn grid(rows: &[(&ExplainedCell, &Judged)]) -> Grid {
         Column::new("measured", Side::Right, 0, text(|_, judged| show::rate(judged.unit, judged.measured))),
         Column::new("of it", Side::Right, 3, text(|_, judged| numbers::percent(judged.share()))),
         Column::new("verdict", Side::Left, 0, text(|_, judged| judged.standing.word().to_owned())),
-        Column::new("binds", Side::Left, 4, text(|_, judged| part(judged.part).to_owned())),
+        Column::new("binds", Side::Left, 4, text(|_, judged| binds(judged).to_owned())),
     ]);
     Grid::new(columns)
 }
@@ -101,8 +104,10 @@ fn operation(cell: &ExplainedCell, judged: &Judged) -> &'static str {
     }
 }
 
-const fn part(part: Part) -> &'static str {
-    match part {
+/// The part of the way that binds; of a rate below the limit it is none of them.
+const fn binds(judged: &Judged) -> &'static str {
+    match judged.part {
+        _ if matches!(judged.standing, Standing::Under) => "",
         Part::Disk => "disk",
         Part::Pool => "pool",
         Part::Vm => "machine",

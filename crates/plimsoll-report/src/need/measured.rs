@@ -17,7 +17,12 @@ use plimsoll_workload::{
 };
 use serde::Serialize;
 
-use crate::explanation::{behind::Behind, did::CellLoad, show, standing::Unit};
+use crate::explanation::{
+    behind::Behind,
+    did::{CellLoad, Syncs},
+    show,
+    standing::Unit,
+};
 
 /// Operations per second are told of operations of at most so many bytes: clouds count 16 KiB as one.
 const SMALL_MAX: f64 = 16_384.0;
@@ -276,6 +281,7 @@ fn why_it_cannot_tell(want: &Want, cell: &Cell) -> Option<String> {
     let is_open = cell.blocks().is_some_and(|plan| plan.pacing != Pacing::Closed);
     let pauses = cell.blocks().is_some_and(|plan| plan.think_time_ns > 0);
     let limit = cell.limit.as_ref().is_some_and(|limit| matches!(limit.hit, Hit::Disk | Hit::Vm));
+    let syncs = load.syncs.filter(Syncs::matter);
     let bytes = load.operation_bytes;
     let in_flight = load.in_flight.unwrap_or(1.0);
     match want.amount {
@@ -295,7 +301,9 @@ fn why_it_cannot_tell(want: &Want, cell: &Cell) -> Option<String> {
             Some("of operations that are not large: try --block-size 1M".to_owned())
         }
         _ if is_open || pauses => Some("at the pace that was asked for".to_owned()),
-        _ if limit || in_flight >= IN_FLIGHT_MIN => None,
+        _ if limit => None,
+        _ if syncs.is_some() => syncs.map(|syncs| format!("with a sync {}: try it without", syncs.after())),
+        _ if in_flight >= IN_FLIGHT_MIN => None,
         Amount::Bandwidth(_) if in_flight * bytes.unwrap_or(0.0) >= BYTES_IN_FLIGHT_MIN => None,
         _ => {
             let operations = if in_flight > 1.0 { "operations" } else { "operation" };

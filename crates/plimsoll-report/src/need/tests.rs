@@ -159,6 +159,26 @@ fn what_no_cell_can_tell_is_not_measured() {
 }
 
 #[test]
+fn a_load_that_syncs_what_it_writes_denies_no_rate() {
+    let of = |sync_mean_ns: f64| {
+        let workload = "name = 'only'\nrw = 'randwrite'\nqueue_depth = 32\nfsync = 4";
+        let mut story = Story::new(&["/mnt/data"], &[toml::from_str(workload).unwrap()]);
+        story.measure(0, 2_000, 500_000);
+        let mut record = story.end(1_000_000_000, Outcome::Complete);
+        record.cells.iter_mut().for_each(be_steady);
+        let cell = &mut record.cells[0];
+        let mut sync = cell.write.clone().unwrap();
+        (sync.iops, sync.latency_ns.mean) = (sync.iops / 4.0, Some(sync_mean_ns));
+        cell.sync = Some(sync);
+        record
+    };
+    let (standing, text) = answer("iops=3000", &of(500_000.0));
+    assert!(standing == Standing::NotMeasured && text.ends_with("with a sync after every 4 writes: try it without"));
+    assert_eq!(answer("iops=3000", &of(20_000.0)).0, Standing::NotMet, "those hardly take any time");
+    assert_eq!(answer("iops=1500", &of(500_000.0)).0, Standing::Met, "what was reached is there");
+}
+
+#[test]
 fn a_percentile_of_too_few_operations_is_not_measured_and_says_so() {
     let mut record = steady();
     record.cells.retain(|cell| cell.workload == "latency-read");

@@ -6,6 +6,7 @@ use serde_json::json;
 
 use super::{Cause, Scene};
 use crate::explanation::{
+    did::Syncs,
     show,
     standing::{Judged, Standing, Unit},
 };
@@ -31,6 +32,9 @@ fn under_the_limit(scene: &Scene<'_>) -> Option<Cause> {
         _ => false,
     };
     let judged = scene.telling().find(is_below)?;
+    if let Some(syncs) = scene.load.syncs.filter(Syncs::matter) {
+        return Some(syncing(&syncs));
+    }
     let (latency_s, in_flight) = (scene.load.latency_s?, scene.load.in_flight?);
     let limit = if judged.standing == Standing::Under { judged.lasting } else { judged.burst? };
     let limit_iops = match judged.unit {
@@ -68,6 +72,19 @@ fn under_the_limit(scene: &Scene<'_>) -> Option<Cause> {
     let advice =
         format!("keep at least {} operations in flight to see the limit", numbers::count(needed.ceil() as u64));
     Some(Cause::new("queue-depth", 0.8, text, &evidence).advising(advice))
+}
+
+/// A load that syncs what it wrote before it goes on.
+fn syncing(syncs: &Syncs) -> Cause {
+    let Syncs { each_s, every, share } = *syncs;
+    let text = format!(
+        "{} a sync of {}: {} of the time",
+        syncs.after(),
+        numbers::latency_in_text(each_s * 1e9),
+        numbers::percent(share)
+    );
+    let evidence = [("sync_seconds", json!(each_s)), ("writes_before_each", json!(every)), ("share", json!(share))];
+    Cause::new("syncs", 0.9, text, &evidence).advising("leave the syncs out to see the limit")
 }
 
 /// A latency of single operations, of which no limit speaks: what it takes to reach the limit of operations.
