@@ -253,15 +253,12 @@ fn findings(notes: &mut Notes, index: usize, findings: &[Finding]) {
 
 /// What readers need to know of the signs in the tables.
 fn legend(notes: &mut Notes, record: &Record, percentiles: &[Metric]) {
-    let mut verdicts = Vec::new();
     // Of a command is said what bound it instead.
-    for verdict in record.cells.iter().filter(|cell| cell.application.is_none()).filter_map(|cell| cell.verdict) {
-        if !verdicts.contains(&verdict) {
-            verdicts.push(verdict);
+    for cell in record.cells.iter().filter(|cell| cell.application.is_none()) {
+        if let Some(verdict) = cell.verdict {
+            let sentence = format!("{} = {}", verdict.as_str(), rows::meaning_of(verdict, cell));
+            notes.add(Severity::Info, None, sentence);
         }
-    }
-    for verdict in verdicts {
-        notes.add(Severity::Info, None, format!("{} = {}", verdict.as_str(), rows::meaning(verdict)));
     }
     for reason in record.cells.iter().filter_map(Cell::why_not_run) {
         notes.add(Severity::Info, None, format!("{NOT_RUN} = {reason}"));

@@ -143,6 +143,17 @@ pub(crate) const fn meaning(verdict: Verdict) -> &'static str {
     }
 }
 
+/// The same of a cell: where nothing but a rate above the limit speaks for a cache, it may as well be another limit.
+pub(crate) fn meaning_of(verdict: Verdict, cell: &Cell) -> &'static str {
+    const SEEN: [&str; 3] = ["cached-reads", "reads-without-storage", "repeated-reads-faster"];
+    let is_found = |code: &str| cell.findings.iter().any(|finding| finding.code == code);
+    let is_above_alone = is_found("read-above-device-limit") && !SEEN.into_iter().any(is_found);
+    match verdict {
+        Verdict::Cached if is_above_alone => "something else answered, or the limit is another one",
+        verdict => meaning(verdict),
+    }
+}
+
 /// What the word about a command means.
 pub(crate) const fn meaning_of_bound(bound_by: BoundBy) -> &'static str {
     match bound_by {

@@ -24,7 +24,7 @@ use crate::{
     },
     facts,
     junit::{self, Ending, Suite, Test},
-    need,
+    need, rows,
 };
 
 /// Larger operations are bound by bytes: clouds count 16 KiB as one operation.
@@ -100,7 +100,8 @@ fn bought(judged: &Judged, explained: &ExplainedCell, cell: &Cell) -> Ending {
         None => rate(judged.measured),
     };
     if cell.verdict == Some(Verdict::Cached) {
-        return Ending::Skipped(format!("{measured} where {expected} were bought: a cache answered, not the storage"));
+        let meaning = rows::meaning_of(Verdict::Cached, cell);
+        return Ending::Skipped(format!("{measured} where {expected} were bought: {meaning}"));
     }
     match judged.reached {
         Reached::Within => Ending::Passed,

@@ -150,6 +150,10 @@ fn a_cache_is_named_only_where_nothing_else_is_as_fast() {
     assert_eq!(codes(&slightly), ["above-limit"]);
     let far = explain(told("randread", 4096, 42_100.0, |_| ()), said);
     assert_eq!(codes(&far), ["cache"]);
+    assert!(far.causes[0].text.contains(", or it is other storage than was said: "), "{:?}", far.causes);
+    let unknown = explain(told("randread", 4096, 14_471.0, |of| of.is_direct = Some(true)), "sku = 'P30'");
+    assert_eq!(codes(&unknown), ["host-cache"]);
+    assert!(unknown.causes[0].text.contains("reads, or it is other storage than was said: "), "{:?}", unknown.causes);
     assert!(!far.causes[0].advice.contains("caching None"), "{:?}", far.causes);
     let aws = explain(told("randread", 4096, 90_000.0, |of| of.is_direct = Some(true)), "sku = 'gp3'\nsize = '100Gi'");
     assert_eq!(codes(&aws), ["cache"]);

@@ -17,11 +17,14 @@ use plimsoll_workload::{
 };
 use serde::Serialize;
 
-use crate::explanation::{
-    behind::Behind,
-    did::{CellLoad, Syncs},
-    show,
-    standing::Unit,
+use crate::{
+    explanation::{
+        behind::Behind,
+        did::{CellLoad, Syncs},
+        show,
+        standing::Unit,
+    },
+    rows,
 };
 
 /// Operations per second are told of operations of at most so many bytes: clouds count 16 KiB as one.
@@ -270,7 +273,7 @@ pub(crate) fn doubt(cell: &Cell) -> Option<(u8, String)> {
         Verdict::Drifting => (5, "only while it was still changing"),
         Verdict::Burst if cell.burst.is_some_and(|burst| !burst.predicted) => (1, "a burst was used up first"),
         Verdict::Burst => (6, "only while the burst lasted"),
-        Verdict::Cached => (7, "a cache answered, and not the storage"),
+        Verdict::Cached => (7, rows::meaning_of(Verdict::Cached, cell)),
     };
     Some((severity, why.to_owned()))
 }

@@ -110,7 +110,7 @@ fn a_verdict_that_is_no_claim_is_said_and_breaks_nothing() {
     for (verdict, words) in [
         (Verdict::Burst, "met, but only while the burst lasted: 16,012 IOPS"),
         (Verdict::Short, "met, but measured too briefly"),
-        (Verdict::Cached, "met, but a cache answered, and not the storage"),
+        (Verdict::Cached, "met, but a cache answered instead of the storage"),
         (Verdict::Drifting, "met, but only while it was still changing"),
     ] {
         let mut record = steady();

@@ -1,7 +1,10 @@
 //! What was bought, as continuous integration is told of it: a failure is a claim.
 
 use plimsoll_measure::verdict::Verdict;
-use plimsoll_record::record::Record;
+use plimsoll_record::{
+    record::Record,
+    results::{Finding, Severity},
+};
 use plimsoll_workload::provisioned::Provisioning;
 
 use super::{again, document_of, junit, markdown, test_records};
@@ -86,6 +89,22 @@ fn what_a_cache_answered_is_called_so_and_is_never_what_was_bought() {
         let text = markdown::report(&shown, &[&cached]);
         assert!(!text.contains("| over |") && !text.contains("may be another one"), "{text}");
     }
+    let mut above = run(IOPS, Verdict::Cached, [14_400.0, 14_471.0, 14_500.0]);
+    let finding = |code: &str| Finding {
+        code: code.to_owned(),
+        severity: Severity::Warning,
+        text: String::new(),
+        evidence: serde_json::Map::new(),
+    };
+    above.cells[0].findings = vec![finding("read-above-device-limit")];
+    let another = "something else answered, or the limit is another one";
+    let text = told(&above, "limit = 'iops=5000'");
+    assert!(text.ends_with(&format!("where 5,000 IOPS were bought: {another}")), "{text}");
+    let shown = crate::table::record(&above, 200, crate::table::Style::default());
+    assert!(shown.contains(&format!("note: cached = {another}\n")), "{shown}");
+    above.cells[0].findings.push(finding("repeated-reads-faster"));
+    let text = told(&above, "limit = 'iops=5000'");
+    assert!(text.ends_with(": a cache answered instead of the storage"), "{text}");
     let over = told(&run(IOPS, Verdict::Steady, [9_500.0, 9_600.0, 9_700.0]), "limit = 'iops=5000'");
     assert!(over.contains("may be another one") && !over.contains("something else answered"), "{over}");
     let far = told(&run(IOPS, Verdict::Steady, [19_500.0, 19_600.0, 19_700.0]), "limit = 'iops=5000'");

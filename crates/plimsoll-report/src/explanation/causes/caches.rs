@@ -110,10 +110,12 @@ fn of(scene: &Scene<'_>, expectation: &Expectation, judged: &Judged) -> Option<C
         (Some(_), _, _) => ("host-cache", "the host's cache answered, or the page cache"),
         (None, true, Some(true)) => ("host-cache", "a cache answered, that of the host if it caches reads"),
         (None, true, _) => ("host-cache", "a cache answered, that of the host if it caches reads, or the page cache"),
-        (None, false, Some(true)) => ("cache", "a cache answered, or other storage than was said"),
-        (None, false, _) => ("cache", "a cache answered, perhaps the page cache, or other storage than was said"),
+        (None, false, Some(true)) => ("cache", "a cache answered"),
+        (None, false, _) => ("cache", "a cache answered, perhaps the page cache"),
     };
-    let text = format!("{who}: {said}{hits}{set}");
+    // What the host's cache does is known, and what was said of the storage with it.
+    let or = if cache.is_some() { "" } else { ", or it is other storage than was said" };
+    let text = format!("{who}{or}: {said}{hits}{set}");
     let advice = match code {
         "host-cache" => {
             "measure with caching None, or with a working set that no cache holds; these reads say nothing of the disk"
