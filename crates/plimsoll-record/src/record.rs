@@ -198,7 +198,7 @@ pub struct Cell {
     pub told: Option<Told>,
     /// When the cell has been measured enough.
     pub stopping: StoppingRule,
-    /// Which phase it belongs to: the cells of one ran at the same time. Absent where cells took turns.
+    /// Which phase it belongs to: the cells of one run at the same time, but for delays. Absent where cells took turns.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub phase: Option<u32>,
     /// Rounds done, those that do not count included.
@@ -304,6 +304,22 @@ impl Cell {
             (None, Some(told)) => told.durations().to_vec(),
             (None, None) => Vec::new(),
         }
+    }
+
+    /// Whether another cell of its phase was measured while it was. Where one is to begin as the other ends, they may
+    /// overlap for a moment: a hundredth of the shorter one is nothing.
+    pub fn ran_beside(&self, other: &Self) -> bool {
+        if std::ptr::eq(self, other) || self.phase.is_none() || self.phase != other.phase {
+            return false;
+        }
+        let loads = |cell: &Self| cell.slots.iter().map(SlotSummary::load).collect::<Vec<_>>();
+        let (ours, theirs) = (loads(self), loads(other));
+        let in_common = |[from, to]: [u64; 2]| {
+            theirs.iter().map(move |[other_from, other_to]| to.min(*other_to).saturating_sub(from.max(*other_from)))
+        };
+        let together_ns: u64 = ours.iter().copied().flat_map(in_common).sum();
+        let length = |loads: &[[u64; 2]]| loads.iter().map(|[from, to]| to - from).sum::<u64>();
+        together_ns > length(&ours).min(length(&theirs)) / 100
     }
 
     /// Why it was never visited; `None` if it was.

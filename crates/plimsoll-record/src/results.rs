@@ -229,6 +229,13 @@ pub struct SlotSummary {
     pub sync: Option<SlotRate>,
 }
 
+impl SlotSummary {
+    /// When it began to load its target and when it ended, ramp included.
+    pub(crate) fn load(&self) -> [u64; 2] {
+        [self.from_ns.saturating_sub(self.ramp_ns), self.from_ns.saturating_add(self.elapsed_ns)]
+    }
+}
+
 /// What one direction did in one visit.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]

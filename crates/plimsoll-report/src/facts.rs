@@ -30,10 +30,9 @@ pub(crate) fn targets(record: &Record) -> Vec<&str> {
     targets
 }
 
-/// The cells that ran at the same time as one: the others of its phase.
+/// The cells that ran at the same time as one.
 pub(crate) fn company<'a>(record: &'a Record, cell: &'a Cell) -> impl Iterator<Item = &'a Cell> {
-    let is_other = move |other: &&Cell| !std::ptr::eq(*other, cell) && other.phase == cell.phase;
-    record.cells.iter().filter(move |other| cell.phase.is_some() && is_other(other))
+    record.cells.iter().filter(move |other| cell.ran_beside(other))
 }
 
 /// The short name of a target among several.

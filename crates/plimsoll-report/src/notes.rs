@@ -120,21 +120,37 @@ fn slots(notes: &mut Notes, index: usize, cell: &Cell) {
     }
 }
 
-/// What is shown of a cell is what it got beside others.
+/// What is shown of a cell is what it got beside others. Those that all ran beside each other have a sentence together.
 fn company(notes: &mut Notes, index: usize, record: &Record) {
     let cell = &record.cells[index];
-    let others = || facts::company(record, cell);
-    if others().next().is_some() {
-        let iterations = |cell: &Cell| cell.application.as_ref().map_or(0, |application| application.iterations.len());
-        let were_fewer = |other: &Cell| iterations(other) < iterations(cell);
-        let how = match cell.kind {
-            Kind::Application if others().any(were_fewer) => {
-                "timed at the same time until another ended, on processors of their own that they swapped each time"
-            }
-            Kind::Application => "timed at the same time, on processors of their own that they swapped each time",
-            _ => "ran at the same time",
-        };
-        notes.add(Severity::Info, Some(index), how.to_owned());
+    let beside = |index: usize| {
+        let is_in = |other: &usize| *other == index || record.cells[index].ran_beside(&record.cells[*other]);
+        (0..record.cells.len()).filter(is_in).collect::<Vec<_>>()
+    };
+    let group = beside(index);
+    let others: Vec<usize> = group.iter().copied().filter(|other| *other != index).collect();
+    if others.is_empty() {
+        return;
+    }
+    let iterations = |cell: &Cell| cell.application.as_ref().map_or(0, |application| application.iterations.len());
+    let were_fewer = |other: &usize| iterations(&record.cells[*other]) < iterations(cell);
+    let how = match cell.kind {
+        Kind::Application if others.iter().any(were_fewer) => {
+            "timed at the same time until another ended, on processors of their own that they swapped each time".into()
+        }
+        Kind::Application => {
+            "timed at the same time, on processors of their own that they swapped each time".to_owned()
+        }
+        _ if others.iter().all(|other| beside(*other) == group) => "ran at the same time".to_owned(),
+        _ => {
+            let names = facts::names_by(record, &others, |_, target| target.to_owned());
+            return notes.add(Severity::Info, Some(index), format!("ran at the same time as {names}"));
+        }
+    };
+    let is_told = |note: &&mut Note| note.sentence == how && note.cells.iter().any(|told| others.contains(told));
+    match notes.0.iter_mut().find(is_told) {
+        Some(note) => note.cells.push(index),
+        None => notes.0.push(Note { severity: Severity::Info, cells: vec![index], sentence: how }),
     }
 }
 
@@ -340,6 +356,35 @@ mod tests {
             let is_explained = text.contains("too few operations for this percentile");
             assert_eq!(is_explained, text.contains("p99.9"), "{width}:\n{text}");
         }
+    }
+
+    #[test]
+    fn only_cells_that_did_are_said_to_have_run_at_the_same_time() {
+        let said = |cells: &[(u32, Option<u64>)]| {
+            let workload =
+                |number| toml::from_str(&format!("rw = 'randread'\nsize = '64M'\nname = 'w{number}'")).unwrap();
+            let workloads: Vec<_> = (0..cells.len()).map(workload).collect();
+            let mut story = Story::new(&["/mnt/data"], &workloads);
+            for (index, (_, from_ms)) in cells.iter().enumerate() {
+                let Some(from_ms) = from_ms else { continue };
+                let slot = SlotResult { from_ns: from_ms * 1_000_000, ..story.slot(index, 0, 300, 600_000) };
+                story.tell(&RunEvent::SlotFinished(Box::new(slot)));
+            }
+            let mut record = story.end(54_000_000_000, Outcome::Complete);
+            record.cells.iter_mut().zip(cells).for_each(|(cell, (phase, _))| cell.phase = Some(*phase));
+            let texts =
+                of(&record).into_iter().map(|note| note.text(&record)).filter(|text| text.contains("same time"));
+            texts.collect::<Vec<_>>()
+        };
+        // Slots take 1.2 s.
+        assert_eq!(said(&[(1, Some(0)), (1, Some(900))]), ["all workloads: ran at the same time"]);
+        assert_eq!(said(&[(1, Some(0)), (1, Some(3000))]), [""; 0]);
+        assert_eq!(said(&[(1, Some(0)), (1, Some(1195))]), [""; 0], "one ends while the other is to begin");
+        assert_eq!(said(&[(1, None), (1, None)]), [""; 0]);
+        let two_phases = said(&[(1, Some(0)), (1, Some(0)), (2, Some(1200)), (2, Some(1200))]);
+        assert_eq!(two_phases, ["w0, w1: ran at the same time", "w2, w3: ran at the same time"]);
+        let chain = said(&[(1, Some(0)), (1, Some(1000)), (1, Some(2000))]);
+        assert_eq!(chain, ["w0, w2: ran at the same time as w1", "w1: ran at the same time as w0, w2"]);
     }
 
     #[test]

@@ -23,7 +23,10 @@ use plimsoll_record::{
 use plimsoll_workload::file_set::FilePhase;
 use serde::Serialize;
 
-use super::metric::{Metric, Operation};
+use super::{
+    metric::{Metric, Operation},
+    pairing,
+};
 
 /// The confidence of every interval.
 const CONFIDENCE: f64 = 0.95;
@@ -80,7 +83,7 @@ pub(crate) fn of(
     // What happens on the machine drops out of turns, also where the last of a pass is the first of the next one.
     // Phases are one after another.
     if in_one_run
-        && cells[0].phase == cells[1].phase
+        && !pairing::are_one_after_another(cells)
         && cells.into_iter().all(takes_turns)
         && let [Ok(first), Ok(second)] = cells.map(|cell| visits(cell, operation, metric))
         && let Some(evidence) = in_turns(&first, &second)

@@ -78,7 +78,7 @@ pub(super) fn pair(subjects: [&Subject<'_>; 2], letters: [&str; 2], wishes: &Wis
         let matches = matching::matches(records, &ours, others.unwrap_or_default());
         for cells in matches.pairs {
             are_in_turns |= cells[0].phase.is_none();
-            pair.one_after_another |= in_one_run && cells[0].phase != cells[1].phase;
+            pair.one_after_another |= in_one_run && are_one_after_another(cells);
             let (accepted, refused): (Vec<_>, Vec<_>) = plans::differences(records, cells)
                 .into_iter()
                 .chain(of_records.clone())
@@ -116,6 +116,12 @@ pub(super) fn pair(subjects: [&Subject<'_>; 2], letters: [&str; 2], wishes: &Wis
     pair.at_once = in_one_run && !are_in_turns && !pair.one_after_another && !pair.cells.is_empty();
     pair.beside = beside::of(&pair);
     (pair, aspects)
+}
+
+/// Whether cells of one run neither took turns nor ran at the same time.
+pub(super) fn are_one_after_another(cells: [&Cell; 2]) -> bool {
+    let takes_turns = |cell: &Cell| cell.phase.is_none();
+    !cells.into_iter().all(takes_turns) && !cells[0].ran_beside(cells[1])
 }
 
 /// The phases that both cells have done with sets of files.
