@@ -134,8 +134,11 @@ impl RecordBuilder {
                 {
                     sums.judged = true;
                     judge(cell, &sums.slots, judgement);
-                    let hit = cell.limit_hit();
-                    cell.limit.iter_mut().for_each(|limit| limit.hit = hit);
+                }
+                let hit = self.record.cells.get(*cell).map(|judged| judged.limit_hit(&self.record.cells));
+                let limit = self.record.cells.get_mut(*cell).and_then(|cell| cell.limit.as_mut());
+                if let (Some(hit), Some(limit)) = (hit, limit) {
+                    limit.hit = hit;
                 }
             }
             RunEvent::Finished { elapsed_ns, outcome } => {

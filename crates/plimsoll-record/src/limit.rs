@@ -60,7 +60,7 @@ pub enum Hit {
     Client,
     /// A level rate below all limits that are known: what the workload itself takes.
     None,
-    /// There is no claim about the rate, or it exceeds the limit.
+    /// There is no claim about the rate, it exceeds the limit, or it is a part of what cells had at the same time.
     #[default]
     Unknown,
 }
@@ -158,9 +158,10 @@ impl Cell {
         })
     }
 
-    /// Which limit decided the rate, now that it has its verdict.
-    pub(crate) fn limit_hit(&self) -> Hit {
-        hit(self.verdict, self.sustained_bound())
+    /// Which limit decided the rate, now that it has its verdict. A part of what all of these cells had says that of
+    /// none.
+    pub(crate) fn limit_hit(&self, cells: &[Self]) -> Hit {
+        hit(self.verdict, self.sustained_bound().filter(|_| !self.shared_its_target(cells)))
     }
 }
 

@@ -322,6 +322,11 @@ impl Cell {
         together_ns > length(&ours).min(length(&theirs)) / 100
     }
 
+    /// Whether any of these cells ran beside it on its target, so that each has a part of what that delivers.
+    pub fn shared_its_target<'a>(&self, cells: impl IntoIterator<Item = &'a Self>) -> bool {
+        cells.into_iter().any(|other| other.target == self.target && self.ran_beside(other))
+    }
+
     /// Why it was never visited; `None` if it was.
     pub fn why_not_run(&self) -> Option<&str> {
         let reason = self.verdict_reason.as_deref().filter(|_| self.verdict.is_none() && self.told.is_none())?;

@@ -149,6 +149,7 @@ fn explain<'a>(
     let scene = Scene {
         cell,
         load: &load,
+        is_shared: cell.shared_its_target(&record.cells),
         behind: &behind,
         provisioned: &provisioned,
         expectation: expectation.as_ref(),

@@ -3,6 +3,7 @@
 use plimsoll_measure::latency::CompactHistogram;
 use plimsoll_workload::{
     certainty::{Certainty, StoppingRule},
+    limit::Expected,
     plan::Plan,
     settings::{Effort, ReadWrite},
     target_facts::{TargetFacts, TargetKind},
@@ -13,6 +14,7 @@ use plimsoll_workload::{
 use super::*;
 use crate::{
     environment::Environment,
+    limit::Hit,
     record::{Asked, Tool},
     results::VerificationResult,
 };
@@ -170,6 +172,35 @@ fn the_interval_of_what_is_left_after_a_burst_is_not_that_of_the_burst() {
     assert_eq!((predicted.iops, predicted.iops_low, predicted.iops_high), (1000.0, None, None));
     assert!(predicted.interval_reason.unwrap().contains("burst that is predicted to end"));
     assert_eq!(read(false).iops_low, Some(850.0));
+}
+
+#[test]
+fn a_part_of_what_cells_had_at_the_same_time_shows_no_limit() {
+    let hits = |later_ns: u64| {
+        let mut builder = builder(&[workload(ReadWrite::RandRead), workload(ReadWrite::RandRead)], 1);
+        for index in 0..2 {
+            let cell = &mut builder.record.cells[index];
+            cell.phase = Some(1);
+            cell.limit = Some(CellLimit::of(&Expected::given("iops=2000".parse().unwrap()), 4096.0));
+            let slot = SlotResult { cell: index, from_ns: later_ns * index as u64, ..slot(0, latencies(0)) };
+            builder.apply(&RunEvent::SlotFinished(Box::new(slot)));
+        }
+        let judgement = Judgement {
+            verdict: Verdict::Steady,
+            window: None,
+            estimate: None,
+            stability: None,
+            burst: None,
+            moved: None,
+            period_ns: None,
+        };
+        for cell in 0..2 {
+            builder.apply(&RunEvent::CellFinished { cell, judgement: Box::new(judgement.clone()) });
+        }
+        builder.finish().cells.iter().map(|cell| cell.limit.as_ref().unwrap().hit).collect::<Vec<_>>()
+    };
+    assert_eq!(hits(0), [Hit::Unknown; 2]);
+    assert_eq!(hits(4 * SECOND_NS), [Hit::None; 2]);
 }
 
 #[test]

@@ -59,6 +59,8 @@ impl Cause {
 pub(super) struct Scene<'a> {
     pub(super) cell: &'a Cell,
     pub(super) load: &'a CellLoad<'a>,
+    /// Whether other cells had a part of what its target delivers.
+    pub(super) is_shared: bool,
     /// What the disk did, where the cell's rates are none of it.
     pub(super) behind: &'a [Behind],
     pub(super) provisioned: &'a Provisioned,

@@ -10,7 +10,7 @@ use plimsoll_record::{
     record::{Outcome, Record, Tool},
     told::{Direction, Duration, FoundResult, Import, Measured, Reading, Source, Told, Transfers},
 };
-use plimsoll_workload::provisioned::Provisioning;
+use plimsoll_workload::{certainty::Certainty, provisioned::Provisioning, settings::Effort};
 
 use super::{ExplainedCell, ExplainedRun, Explanation, standing::Standing};
 use crate::test_records::{self, Story};
@@ -133,6 +133,22 @@ fn what_syncs_between_writes_take_is_the_reason_and_no_want_of_operations_in_fli
     assert!(hardly.causes[0].text.contains("1 at 2.42 ms each are 412.5 IOPS"), "{:?}", hardly.causes);
     // fio does not count those of `fdatasync`.
     assert_eq!(codes(&of(417.0, 1, 0.1, None, 2.3, "sku = 'P30'\ncaching = 'None'")), ["below-limit"]);
+}
+
+#[test]
+fn what_cells_had_at_the_same_time_are_parts_of_the_limit() {
+    let causes = |phase: Option<u32>| {
+        let load = |name| toml::from_str(&format!("rw = 'randread'\nqueue_depth = 32\nname = '{name}'")).unwrap();
+        let certainty = Certainty { limit: Some("iops=2000".parse().unwrap()), ..Certainty::of(Effort::Quick) };
+        let mut story = Story::with(&["/mnt/data"], &[load("a"), load("b")], certainty);
+        (0..2).for_each(|cell| story.measure(cell, 1000, 32_000_000));
+        let mut record = story.end(54_000_000_000, Outcome::Complete);
+        record.cells.iter_mut().for_each(|cell| cell.phase = phase);
+        let explanation = Explanation::of(&[(&record, &Provisioning::default())], &Catalog::default()).unwrap();
+        codes(&explanation.runs[0].cells[0])
+    };
+    assert_eq!(causes(None), ["saturated", "below-limit"]);
+    assert_eq!(causes(Some(1)), ["shared"]);
 }
 
 #[test]

@@ -2,7 +2,8 @@
 //!
 //! A rate that a cell reached is there, whatever the cell was. That a rate is not there follows only from a cell that
 //! could have shown it: with operations of the size that the rate is about, enough of them in flight, and as fast as
-//! the storage answers. A latency that is too long says nothing where operations wait for each other.
+//! the storage answers, with nothing beside it. A latency that is too long says nothing where operations wait for each
+//! other.
 
 use plimsoll_measure::verdict::Verdict;
 use plimsoll_record::{
@@ -187,7 +188,7 @@ fn judged(want: &Want, cells: &[&Cell]) -> Answer {
         let why = doubt(found.cell).map_or_else(String::new, |(_, why)| why);
         return told(want, Standing::MetInDoubt, found, &format!("met, but {why}: "), "");
     }
-    let Some(found) = best(&|it| why_it_cannot_tell(want, it.cell).is_none()) else {
+    let Some(found) = best(&|it| why_it_cannot_tell(want, it.cell, cells).is_none()) else {
         return not_measured(want, best(&|_| true), cells);
     };
     if let Some((_, why)) = doubt(found.cell) {
@@ -202,7 +203,7 @@ fn judged(want: &Want, cells: &[&Cell]) -> Answer {
         let is_cached = it.cell.verdict == Some(Verdict::Cached);
         !is_sure(it) && !is_cached && it.best_end(want).is_none_or(|end| Shown { value: end, ..**it }.meets(want))
     };
-    if let Some(other) = all.iter().filter(|it| why_it_cannot_tell(want, it.cell).is_none()).find(might) {
+    if let Some(other) = all.iter().filter(|it| why_it_cannot_tell(want, it.cell, cells).is_none()).find(might) {
         let tail = format!(", and it is not known what {} can do", other.cell.workload);
         return told(want, Standing::NotMetInDoubt, &found, "not met: ", &tail);
     }
@@ -231,7 +232,7 @@ fn told(want: &Want, standing: Standing, found: &Shown<'_>, head: &str, tail: &s
 fn not_measured(want: &Want, best: Option<Shown<'_>>, cells: &[&Cell]) -> Answer {
     let text = match best {
         Some(found) => {
-            let why = why_it_cannot_tell(want, found.cell).unwrap_or_default();
+            let why = why_it_cannot_tell(want, found.cell, cells).unwrap_or_default();
             let value = written(want, found.value);
             format!("not measured: {} has {value}, {why}", found.cell.workload)
         }
@@ -279,7 +280,10 @@ pub(crate) fn doubt(cell: &Cell) -> Option<(u8, String)> {
 }
 
 /// Why it does not follow from a cell that the storage does not have something.
-fn why_it_cannot_tell(want: &Want, cell: &Cell) -> Option<String> {
+fn why_it_cannot_tell(want: &Want, cell: &Cell, cells: &[&Cell]) -> Option<String> {
+    if cell.shared_its_target(cells.iter().copied()) {
+        return Some("beside others at the same time: try it alone".to_owned());
+    }
     let load = CellLoad::of(cell);
     let is_open = cell.blocks().is_some_and(|plan| plan.pacing != Pacing::Closed);
     let pauses = cell.blocks().is_some_and(|plan| plan.think_time_ns > 0);

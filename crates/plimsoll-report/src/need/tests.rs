@@ -68,6 +68,20 @@ fn a_steady_cell_that_could_have_shown_it_decides() {
 }
 
 #[test]
+fn a_part_of_what_cells_had_at_the_same_time_is_there_and_says_nothing_of_more() {
+    let mut record = steady();
+    record.cells.iter_mut().for_each(|cell| cell.phase = Some(1));
+    assert_eq!(answer("iops=3000", &record).0, Standing::Met);
+    for need in ["write_iops=20k", "write_bandwidth=200MB", "read_latency_p50=500us"] {
+        let (standing, text) = answer(need, &record);
+        assert!(
+            standing == Standing::NotMeasured && text.ends_with(", beside others at the same time: try it alone"),
+            "{text}"
+        );
+    }
+}
+
+#[test]
 fn a_percentile_that_may_be_longer_meets_nothing_for_sure() {
     let mut record = steady();
     for cell in &mut record.cells {

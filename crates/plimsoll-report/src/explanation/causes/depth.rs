@@ -12,7 +12,7 @@ use crate::explanation::{
 };
 
 pub(super) fn causes(scene: &Scene<'_>) -> Vec<Cause> {
-    if scene.load.is_paced {
+    if scene.load.is_paced || scene.is_shared {
         return Vec::new();
     }
     under_the_limit(scene).or_else(|| latency_alone(scene)).into_iter().collect()

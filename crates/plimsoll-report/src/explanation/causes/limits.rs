@@ -52,6 +52,11 @@ fn of(scene: &Scene<'_>, judged: &Judged) -> Option<Cause> {
             let text = format!("{rate} are the pace that was asked for, below the {limit} of {name}");
             Some(Cause::new("paced", 0.9, text, &evidence))
         }
+        (Standing::Under, _) if scene.is_shared => {
+            let share = numbers::percent(judged.measured / judged.lasting);
+            let text = format!("{rate} are {share} of the {limit} of {name}: others used it at the same time");
+            Some(Cause::new("shared", 0.9, text, &evidence).advising("measure it alone to see the limit"))
+        }
         (Standing::Under, _) => {
             let share = numbers::percent(judged.measured / judged.lasting);
             let others = as_another(scene, judged);
