@@ -57,6 +57,10 @@ fn spot<'a>(record: &'a Record, cell: &'a Cell) -> Option<Spot<'a>> {
     if cell.kind != Kind::Blocks || cell.word_of_numbers().is_none() {
         return None;
     }
+    // What cells had beside each other is no rate of any of their depths.
+    if facts::company(record, cell).next().is_some() {
+        return None;
+    }
     let load = CellLoad::of(cell);
     // A load that is told when to issue operations has the rate that was asked for.
     let in_flight = load.in_flight.filter(|_| !load.is_paced)?;
@@ -318,6 +322,15 @@ mod tests {
         let growing = of(&[&run("queue_depth = [1, 8, 32]", &[1000, 5000, 9000], quick())]);
         assert_eq!(growing[0].title, "most IOPS at QD32 (9,000); the rate still grows at QD32, the deepest");
         assert_eq!(knees(&growing[0]), [], "nobody knows where more only waits");
+    }
+
+    #[test]
+    fn depths_that_ran_at_the_same_time_are_no_sweep() {
+        let mut record = run("queue_depth = [1, 8, 32]", &[1000, 5000, 9000], quick());
+        record.cells.iter_mut().zip(0..).for_each(|(cell, phase)| cell.phase = Some(phase));
+        assert_eq!(of(&[&record]).len(), 1);
+        record.cells.iter_mut().for_each(|cell| cell.phase = Some(1));
+        assert_eq!(of(&[&record]).len(), 0);
     }
 
     #[test]

@@ -26,8 +26,12 @@ const LESS_THAN: f64 = 0.9;
 /// Sentences about cells that differ in depth alone: where more depth stops helping, and what the wait is.
 pub fn of_sweeps(cells: &[Cell]) -> Vec<(usize, Finding)> {
     let mut findings = Vec::new();
-    for (index, cell) in cells.iter().enumerate() {
-        let group: Vec<usize> = (0..cells.len()).filter(|other| is_same_but_depth(cell, &cells[*other])).collect();
+    // What depths had beside each other is no rate of any of them.
+    let is_alone = |index: &usize| !cells.iter().any(|other| cells[*index].ran_beside(other));
+    let alone: Vec<usize> = (0..cells.len()).filter(is_alone).collect();
+    for &index in &alone {
+        let is_in = |other: &usize| is_same_but_depth(&cells[index], &cells[*other]);
+        let group: Vec<usize> = alone.iter().copied().filter(is_in).collect();
         if group.len() < 2 || group[0] != index {
             continue;
         }
@@ -174,6 +178,17 @@ mod tests {
         assert!(*cell == 3 && text.contains("still grows at depth 8"), "{text}");
         // The deepest was not run.
         assert_eq!(knees(&[1000, 2000, 4000]), []);
+    }
+
+    #[test]
+    fn depths_that_ran_at_the_same_time_are_no_sweep() {
+        let cells = |phase: fn(u32) -> u32| {
+            let mut cells = measured(&[(1000, 1_000_000), (2900, 1_300_000), (2950, 2_600_000), (3000, 2_600_000)]);
+            cells.iter_mut().zip(0..).for_each(|(cell, index)| cell.phase = Some(phase(index)));
+            of_sweeps(&cells).len()
+        };
+        assert!(cells(|index| index) > 1);
+        assert_eq!(cells(|_| 1), 0);
     }
 
     #[test]
