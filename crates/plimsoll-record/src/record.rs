@@ -322,6 +322,15 @@ impl Cell {
         together_ns > length(&ours).min(length(&theirs)) / 100
     }
 
+    /// How much measured time of its slots lies before the stretch that its verdict speaks of; whole seconds alone.
+    pub fn left_out_ns(&self) -> u64 {
+        let Some(window) = self.window else { return 0 };
+        let counted = self.slots.iter().filter(|slot| slot.counted);
+        let before = |slot: &SlotSummary| window.from_ns.saturating_sub(slot.from_ns).min(slot.elapsed_ns);
+        let left_out_ns: u64 = counted.map(before).sum();
+        left_out_ns - left_out_ns % 1_000_000_000
+    }
+
     /// Whether any of these cells ran beside it on its target, so that each has a part of what that delivers.
     pub fn shared_its_target<'a>(&self, cells: impl IntoIterator<Item = &'a Self>) -> bool {
         cells.into_iter().any(|other| other.target == self.target && self.ran_beside(other))

@@ -266,7 +266,10 @@ fn load(cells: &[Cell]) -> String {
         };
         let discarded = slots(|slot| slot.purpose == SlotPurpose::Discarded).map(|count| format!("{count} discarded"));
         let left_out = slots(|slot| !slot.counted && slot.purpose != SlotPurpose::Discarded);
-        let others: Vec<_> = discarded.into_iter().chain(left_out.map(|count| format!("{count} left out"))).collect();
+        let left_out = left_out.map(|count| format!("{count} left out"));
+        let seconds = cells.iter().map(Cell::left_out_ns).filter(|left_out_ns| *left_out_ns > 0);
+        let seconds = span(seconds, numbers::duration).map(|time| format!("{time} left out"));
+        let others: Vec<_> = discarded.into_iter().chain(left_out).chain(seconds).collect();
         let others = if others.is_empty() { String::new() } else { format!(" (besides {})", others.join(", ")) };
         parts.push(format!("{each}measured {time} in {measured} {unit}{others}"));
     }

@@ -38,6 +38,8 @@ pub(crate) struct Row<'a> {
     pub(crate) of_limit: Option<f64>,
     /// The stretch of the run that the verdict speaks of, in the first row of a cell.
     pub(crate) window: Option<Window>,
+    /// Whether measured time lies before that.
+    pub(crate) begins_late: bool,
     /// How even its seconds are, in the first row of a cell.
     pub(crate) grade: Option<Grade>,
     /// The word about a cell, in its first row.
@@ -105,6 +107,7 @@ pub(crate) fn of(cell: &Cell) -> Vec<Row<'_>> {
         errors: cell.error_kinds.iter().filter(|kind| kind.operation == operation).map(|kind| kind.count).sum(),
         of_limit: if index == 0 { cell.sustained_bound().map(Bound::share) } else { None },
         window: cell.window.filter(|_| index == 0),
+        begins_late: cell.left_out_ns() > 0,
         grade: grade.filter(|_| index == 0),
         verdict: (index == 0).then(|| cell.word()),
     };
@@ -307,7 +310,8 @@ pub(crate) fn grid(rows: &[Row<'_>]) -> Grid {
         let grade = |row: &Row<'_>| row.grade.map_or("", Grade::as_str).to_owned();
         columns.push(Column::new("grade", Side::Left, 4, text(grade)));
     }
-    if rows.iter().any(|row| row.window.is_some() && row.verdict != Some(Word::Verdict(Verdict::Short))) {
+    let is_short = |row: &Row<'_>| row.verdict == Some(Word::Verdict(Verdict::Short));
+    if rows.iter().any(|row| row.window.is_some() && (row.begins_late || !is_short(row))) {
         let clock = |window: Window| numbers::range(window.from_ns, window.to_ns, numbers::clock);
         let window = rows.iter().map(|row| row.window.map_or_else(String::new, clock)).collect();
         columns.push(Column::new("window", Side::Left, 0, window));

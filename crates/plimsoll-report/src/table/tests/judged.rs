@@ -52,7 +52,7 @@ fn steady_stands_beside_its_window_and_a_mean_that_misleads_gives_way_to_the_ran
     insta::assert_snapshot!(record(&judged(), 100, PLAIN), @r"
     target   /mnt/data: directory on ext4, nvme1n1p1 (Amazon Elastic Block Store, 100 GiB), 80 GiB free
     load     working set 1 GiB, direct I/O, each workload measured 7.20 s in 6 slots (besides 1 left
-             out)
+             out, 2.00 s left out)
     engine   io_uring
     machine  kernel 6.12.0 x86_64, 4 processors, 16 GiB memory, Amazon EC2 m7i.xlarge
     run      0199c0de-7a3e, 2025-10-08 09:30 UTC, took 35m 00s, plimsoll 0.1.0
@@ -84,4 +84,21 @@ fn a_word_is_coloured_because_it_is_a_verdict_and_not_because_it_looks_like_one(
     assert_eq!(shown(told), ["a long name  waiting", "b            not run"]);
     let verdicts = rows::verdicts(&[Some(Word::Verdict(Verdict::Cached)), None]);
     assert_eq!(shown(verdicts), ["a long name  ^[33mcached^[0m", "b"]);
+}
+
+#[test]
+fn a_window_that_begins_after_other_measured_time_is_shown_of_what_is_short_too() {
+    let text = |from_ns: u64| {
+        let load = Workload { rw: Some(ReadWrite::RandRead), ..Workload::default() };
+        let mut story = Story::new(&["/mnt/data"], &[load]);
+        let slot = SlotResult { elapsed_ns: 100_000_000_000, ..story.slot(0, 0, 1_000, 200_000) };
+        story.tell(&RunEvent::SlotFinished(Box::new(slot)));
+        let mut record = story.end(100_000_000_000, Outcome::Complete);
+        record.cells[0].window = Some(Window { from_ns, to_ns: 100_000_000_000 });
+        super::record(&record, 140, PLAIN)
+    };
+    let late = text(50_000_000_000);
+    assert!(late.contains("in 1 slot (besides 50 s left out)") && late.contains("50 s to 1m 40s  short"), "{late}");
+    let whole = text(20_000_000);
+    assert!(!whole.contains("left out") && !whole.contains("window"), "{whole}");
 }
