@@ -100,6 +100,15 @@ pub(super) fn client_sentence(limit: &ClientLimit) -> Finding {
     finding(code, severity, text, &[("value", json!(value)), ("limit", json!(limit))])
 }
 
+/// What is added to what the storage seems to have done, where an idle thread slept for so long meanwhile that it was
+/// this machine: it or the process was stopped.
+pub(super) fn machine_stood_still(cell: &Cell, at_least_ns: f64) -> Option<String> {
+    let longest_ns = cell.client.as_ref()?.hiccup_ns.max? as f64;
+    (longest_ns >= at_least_ns).then(|| {
+        format!("this machine, or plimsoll on it, stood still for {}: not the storage", latency_in_text(longest_ns))
+    })
+}
+
 /// How even the seconds were; `None` of too few. All of them, whatever the verdict's window, because the verdict is
 /// made with this.
 fn spread_of_seconds(cell: &Cell) -> Option<f64> {

@@ -7,6 +7,7 @@ use plimsoll_record::{
 };
 use serde_json::json;
 
+use super::client::machine_stood_still;
 use crate::findings::finding;
 
 /// Share of requests from which a sentence is due.
@@ -15,6 +16,9 @@ const EXPOSED_MIN: f64 = 0.005;
 const SEEN_MIN: f64 = 0.01;
 /// How many times as many requests as operations there have to be.
 const HIDDEN_FACTOR: f64 = 10.0;
+
+/// What of a share is most of it.
+const MOST: f64 = 0.5;
 
 /// Stalls that few operations met, because a closed loop sends nothing meanwhile, and that many requests would have met
 /// that arrive on their own. The longest wait that fits is told.
@@ -29,13 +33,17 @@ pub(super) fn exposed(cell: &Cell) -> Option<Finding> {
         is_hidden.then_some((exposed, slow))
     });
     let (exposed, slow) = hidden?;
+    // A single wait of the machine's own that is most of what they would have waited for.
+    let elapsed_ns = [&cell.read, &cell.write].into_iter().flatten().map(|result| result.elapsed_ns).max().unwrap_or(0);
+    let own = machine_stood_still(cell, exposed.limit_ns as f64 + MOST * exposed.share * elapsed_ns as f64);
     let text = format!(
         "stalls that percentiles hide: {} of requests that come at any moment would wait longer than {}, although only \
-         {} of {} operations did",
+         {} of {} operations did{}",
         percent(exposed.share),
         limit(exposed.limit_ns),
         count(slow),
-        count(all)
+        count(all),
+        own.map_or_else(String::new, |own| format!("; {own}"))
     );
     let evidence = [
         ("limit_ns", json!(exposed.limit_ns)),
@@ -56,7 +64,9 @@ mod tests {
     use plimsoll_measure::latency::LatencyHistogram;
     use plimsoll_record::{
         builder::RecordBuilder,
+        client::ClientActivity,
         event::{RunEvent, SlotDirection, SlotResult},
+        results::LatencySummary,
     };
 
     use super::*;
@@ -83,6 +93,19 @@ mod tests {
              although only 2 of 59,002 operations did"
         );
         assert_eq!(found.evidence["limit_ns"], 100_000_000);
+    }
+
+    #[test]
+    fn a_stall_of_this_machine_is_none_of_the_storage() {
+        let mut cell = cell(10_000, 1, 3_000_000_000);
+        cell.read.as_mut().unwrap().elapsed_ns = 13_000_000_000;
+        let mut said = |ns| {
+            let hiccup_ns = LatencySummary { max: Some(ns), ..LatencySummary::default() };
+            cell.client = Some(ClientActivity { hiccup_ns, ..ClientActivity::default() });
+            exposed(&cell).unwrap().text
+        };
+        assert!(said(3_000_000_000).ends_with("stood still for 3.00 s: not the storage"), "{}", said(3_000_000_000));
+        assert!(said(1_100_000_000).ends_with("operations did"), "{}", said(1_100_000_000));
     }
 
     #[test]

@@ -18,6 +18,7 @@ use plimsoll_record::{
 use plimsoll_workload::plan::{BlockPlan, Pacing};
 use serde_json::json;
 
+use super::client::machine_stood_still;
 use crate::findings::finding;
 
 /// Shorter ends of slots are no seconds.
@@ -88,6 +89,9 @@ pub(super) fn dips(cell: &Cell) -> Option<Finding> {
     Some(finding("periodic-dips", Severity::Warning, text, &evidence))
 }
 
+/// At least this part of a stalled second is spent on nothing.
+const STALLED_PART: f64 = 0.9;
+
 /// Seconds far below the usual.
 pub(super) fn stalled(cell: &Cell, plan: &BlockPlan) -> Option<Finding> {
     // Where operations are due now and then only, an empty second is none in which the storage stood still.
@@ -105,11 +109,16 @@ pub(super) fn stalled(cell: &Cell, plan: &BlockPlan) -> Option<Finding> {
     if stalls.count == 0 {
         return None;
     }
+    let own = machine_stood_still(cell, STALLED_PART * stalls.longest_seconds * 1e9).map(|own| match stalls.count {
+        1 => format!("; {own}"),
+        _ => format!("; in the longest, {own}"),
+    });
     let times = if stalls.count == 1 { "a stall".to_owned() } else { format!("{} stalls", stalls.count) };
     let text = format!(
-        "{times} of up to {:.0} s, {} of the time: less than a tenth of the usual completed",
+        "{times} of up to {:.0} s, {} of the time: less than a tenth of the usual completed{}",
         stalls.longest_seconds,
-        percent(stalls.share)
+        percent(stalls.share),
+        own.unwrap_or_default()
     );
     Some(of_stalls(stalls, text))
 }
@@ -128,11 +137,13 @@ pub(super) fn stood_still(cell: &Cell) -> Option<Finding> {
     let runs = seconds.chunk_by(|left, right| (left.round, left.stalled) == (right.round, right.stalled));
     let lengths: Vec<usize> = runs.filter(|run| run[0].stalled).map(<[_]>::len).collect();
     let stalled_seconds: usize = lengths.iter().sum();
+    let longest_seconds = lengths.iter().copied().max()? as f64;
+    let who = machine_stood_still(cell, STALLED_PART * longest_seconds * 1e9)
+        .unwrap_or_else(|| "the storage stood still, and mean rates hide that".to_owned());
     let text = format!(
         "nothing completed in {stalled_seconds} whole seconds of the measured time although operations were in flight: \
-         the storage stood still, and mean rates hide that"
+         {who}"
     );
-    let longest_seconds = lengths.iter().copied().max()? as f64;
     let share = stalled_seconds as f64 / seconds.len() as f64;
     Some(of_stalls(Stalls { count: lengths.len(), longest_seconds, share }, text))
 }
@@ -150,7 +161,9 @@ fn of_stalls(stalls: Stalls, text: String) -> Finding {
 mod tests {
     use plimsoll_record::{
         builder::RecordBuilder,
+        client::ClientActivity,
         event::{RunEvent, SlotResult},
+        results::LatencySummary,
     };
 
     use super::*;
@@ -173,6 +186,20 @@ mod tests {
         assert!(said(&cell).unwrap().starts_with("a stall of up to 1 s, 25 %"), "{:?}", said(&cell));
         cell.errors = 9;
         assert_eq!(said(&cell), None);
+        cell.errors = 0;
+        let stopped = |ns| {
+            let hiccup_ns = LatencySummary { max: Some(ns), ..LatencySummary::default() };
+            ClientActivity { hiccup_ns, ..ClientActivity::default() }
+        };
+        let blames_the_storage = |cell: &Cell| said(cell).unwrap().ends_with("usual completed");
+        cell.client = Some(stopped(100_000_000));
+        assert!(blames_the_storage(&cell));
+        cell.client = Some(stopped(1_400_000_000));
+        let own = "stood still for 1.40 s: not the storage";
+        assert!(said(&cell).unwrap().ends_with(own), "{:?}", said(&cell));
+        cell.series = [900, 900, 0, 900, 900, 0, 900].map(second).into();
+        assert!(said(&cell).unwrap().contains("usual completed; in the longest, this machine"), "{:?}", said(&cell));
+        cell.errors = 9;
         cell.series = [0, 0].map(second).into();
         assert_eq!(said(&cell), None);
     }
