@@ -1,7 +1,7 @@
 //! Applications, iteration by iteration, whether plimsoll timed them or another program did.
 
 use plimsoll_record::{
-    application::{Iteration, Spread},
+    application::{ApplicationResult, Iteration, OwnFigure, Spread},
     numbers::{self, ABSENT},
     record::{Cell, Record},
     told::Duration,
@@ -156,6 +156,32 @@ fn of_iteration(iteration: &Iteration) -> Line {
         rate,
         ..times(iteration)
     }
+}
+
+/// More figures of a cell than these are in its record alone.
+const FIGURES_MAX: usize = 8;
+
+/// What a command told of itself beside the rate, which is in the table.
+pub(crate) fn own_figures(cell: &Cell) -> Option<String> {
+    let others = |iteration: &Iteration| -> Vec<OwnFigure> {
+        let rate = iteration.rate();
+        iteration.figures.iter().filter(|figure| Some(*figure) != rate).cloned().collect()
+    };
+    let all: Vec<OwnFigure> = cell.application.iter().flat_map(ApplicationResult::counted).flat_map(others).collect();
+    let mut told: Vec<String> = Vec::new();
+    for (index, OwnFigure { name, unit, .. }) in all.iter().enumerate() {
+        let is_it = |other: &&OwnFigure| other.name == *name && other.unit == *unit;
+        if all[..index].iter().any(|other| is_it(&other)) {
+            continue;
+        }
+        let spread = Spread::of(all.iter().filter(is_it).map(|figure| figure.value))?;
+        let value = |value: f64| format!("{}{}", if value < 0.0 { "-" } else { "" }, numbers::iops(value.abs()));
+        told.push(format!("{name} {} {unit}", numbers::range(spread.min, spread.max, value)).trim_end().to_owned());
+    }
+    let more = told.len().saturating_sub(FIGURES_MAX);
+    told.truncate(FIGURES_MAX);
+    let more = if more > 0 { format!("; {more} more are in the record") } else { String::new() };
+    (!told.is_empty()).then(|| format!("it told of itself: {}{more}", told.join(", ")))
 }
 
 /// What a rate counts: `commits/s`, or `MB/s` where the unit says it.

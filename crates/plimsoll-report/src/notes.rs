@@ -10,7 +10,7 @@ use plimsoll_record::{
 use plimsoll_workload::plan::{BlockPlan, Pacing};
 
 use crate::{
-    facts, lifecycles, pods,
+    applications, facts, lifecycles, pods,
     rows::{self, Metric},
     style::Tone,
 };
@@ -81,6 +81,7 @@ pub(crate) fn of_shown(record: &Record, percentiles: &[Metric]) -> Vec<Note> {
         cell.verification.iter().for_each(|result| verification(&mut notes, index, result));
         cell.open_loop.iter().for_each(|result| open_loop(&mut notes, index, cell, result));
         findings(&mut notes, index, &cell.findings);
+        applications::own_figures(cell).into_iter().for_each(|own| notes.add(Severity::Info, Some(index), own));
     }
     for warning in &record.warnings {
         notes.add(Severity::Warning, None, warning.clone());
@@ -338,6 +339,7 @@ fn at_least(notes: &mut Notes, record: &Record, percentiles: &[Metric]) {
 #[cfg(test)]
 mod tests {
     use plimsoll_record::{
+        application::{Iteration, OwnFigure},
         event::{RunEvent, SlotResult},
         record::Outcome,
         results::ErrorCount,
@@ -385,6 +387,21 @@ mod tests {
         assert_eq!(two_phases, ["w0, w1: ran at the same time", "w2, w3: ran at the same time"]);
         let chain = said(&[(1, Some(0)), (1, Some(1000)), (1, Some(2000))]);
         assert_eq!(chain, ["w0, w2: ran at the same time as w1", "w1: ran at the same time as w0, w2"]);
+    }
+
+    #[test]
+    fn what_a_command_told_of_itself_beside_its_rate_is_told() {
+        let mut story = Story::new(&["/mnt/data"], &[toml::from_str("command = 'etcd'").unwrap()]);
+        for (round, bound) in [(0, 4), (1, 8)] {
+            let figures = OwnFigure::parse(&format!("puts 900 /s\nfsync_p99 {bound} ms\ndrift -5\n")).unwrap();
+            let iteration = Iteration { round, elapsed_ns: 9, counted: true, figures, ..Iteration::default() };
+            let application = Some(Box::new(iteration));
+            story.tell(&RunEvent::SlotFinished(Box::new(SlotResult { round, application, ..SlotResult::default() })));
+        }
+        let record = story.end(54_000_000_000, Outcome::Complete);
+        let texts: Vec<String> = of(&record).iter().map(|note| note.text(&record)).collect();
+        let own = "it told of itself: fsync_p99 4.00 to 8.00 ms, drift -5.00";
+        assert!(texts.iter().any(|text| text.ends_with(own)), "{texts:?}");
     }
 
     #[test]

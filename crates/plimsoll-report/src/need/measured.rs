@@ -238,7 +238,11 @@ fn not_measured(want: &Want, best: Option<Shown<'_>>, cells: &[&Cell]) -> Answer
         }
         None => {
             let why = cells.iter().find_map(|cell| too_few_operations(want, cell));
-            format!("not measured: {}", why.as_deref().unwrap_or("no workload of this run tells it"))
+            let nobody = match want.direction {
+                Some(Direction::Sync) => "no workload of this run tells it, as `--preset wal-etcd` does",
+                _ => "no workload of this run tells it",
+            };
+            format!("not measured: {}", why.as_deref().unwrap_or(nobody))
         }
     };
     Answer {

@@ -203,7 +203,7 @@ fn a_percentile_of_too_few_operations_is_not_measured_and_says_so() {
         let expected = "not measured: p99 of reads: needs 1000 operations, had 500 (latency-read)";
         assert_eq!(answer(need, &record), (Standing::NotMeasured, expected.to_owned()));
     }
-    assert!(answer("sync_latency_p99=1h", &record).1.ends_with("no workload of this run tells it"));
+    assert!(answer("sync_latency_p99=1h", &record).1.ends_with("as `--preset wal-etcd` does"));
 }
 
 #[test]
