@@ -17,7 +17,8 @@ pub struct Progress {
     pub precision: Option<f64>,
     /// Half of the interval wanted.
     pub precision_wanted: f64,
-    /// Load that is still expected, ramps included. A guess from the precision so far; the rule may want more.
+    /// Load that is still expected, with ramps and the rest before the first visit. A guess from the precision so far;
+    /// the rule may want more.
     pub remaining_ns: u64,
     /// Load that is still possible.
     pub remaining_max_ns: u64,
@@ -93,8 +94,8 @@ impl Session {
     fn remaining_alone(&self, cell: usize, factor: f64) -> (u64, u64) {
         let state = &self.cells[cell];
         let done = state.seconds() as f64;
-        let ramp_ns = self.slot(cell).ramp_ns;
-        let on_top_ns = ramp_ns - self.rules.counted_ramp_ns(ramp_ns);
+        let slot = self.slot(cell);
+        let on_top_ns = self.until_measured_ns(&slot) - self.rules.counted_ramp_ns(slot.ramp_ns);
         let until = |seconds: f64| ((seconds - done).max(0.0) * 1e9) as u64 + on_top_ns;
         // Looks in a row have to pass, of which the next is due then, and each other one 15 % later.
         let more = self.rules.demand.confirmations.saturating_sub(state.passes + 1);
@@ -116,11 +117,12 @@ impl Session {
         ((needed.saturating_sub(done) + state.discards_left).min(most), most)
     }
 
-    /// The load of so many visits to a cell.
+    /// The load of so many visits to a cell, and the rest before it where the first of them is still to come.
     fn load_ns(&self, state: &Cell, rounds: u32) -> u64 {
         let ramp_ns = state.plan.ramp_ns.unwrap_or(self.rules.ramp_ns);
         let middle_ns = self.rules.measured_ns.get(self.rules.measured_ns.len() / 2).copied();
         let measured_ns = state.plan.fixed.map_or(middle_ns, |fixed| fixed.measured_ns).unwrap_or(USUAL_VISIT_NS);
-        u64::from(rounds) * (ramp_ns + measured_ns)
+        let delay_ns = if rounds > 0 && state.rounds_done() == 0 { state.plan.start_delay_ns } else { 0 };
+        (u64::from(rounds) * (ramp_ns + measured_ns)).saturating_add(delay_ns)
     }
 }

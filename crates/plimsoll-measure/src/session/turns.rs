@@ -109,7 +109,7 @@ impl Session {
     }
 
     /// What comes before the measured part of a slot.
-    fn until_measured_ns(&self, slot: &Slot) -> u64 {
+    pub(super) fn until_measured_ns(&self, slot: &Slot) -> u64 {
         let delay_ns = if slot.round == 0 { self.cells[slot.cell].plan.start_delay_ns } else { 0 };
         delay_ns.saturating_add(slot.ramp_ns)
     }

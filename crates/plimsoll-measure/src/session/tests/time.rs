@@ -50,6 +50,20 @@ fn the_delay_of_a_cell_is_part_of_the_time() {
 }
 
 #[test]
+fn the_delay_of_a_cell_is_part_of_the_time_left_until_it_is_over() {
+    let delayed = CellPlan { start_delay_ns: 3 * SECOND, ramp_ns: Some(0), ..CellPlan::default() };
+    let fixed = Some(FixedVisits { rounds: 2, measured_ns: Some(2 * SECOND) });
+    let mut session = Session::new(plan(vec![CellPlan { fixed, ..delayed }]));
+    assert_eq!(session.remaining_ns(0), (7 * SECOND, 7 * SECOND));
+    let Step::Visit(slot) = session.next_step(0) else { panic!("the first visit is due") };
+    session.observe(&slot, visit(&level(5000.0), &slot, 3 * SECOND));
+    assert_eq!(session.remaining_ns(5 * SECOND), (2 * SECOND, 2 * SECOND));
+    let left_ns = |cell| Session::new(plan(vec![cell])).remaining_ns(0);
+    let (alone, at_once) = (left_ns(delayed), left_ns(CellPlan { start_delay_ns: 0, ..delayed }));
+    assert_eq!(alone, (at_once.0 + 3 * SECOND, at_once.1 + 3 * SECOND));
+}
+
+#[test]
 fn a_phase_that_does_not_fit_is_refused_whatever_the_seed() {
     let cell = |seconds: u64| CellPlan {
         workload: seconds as usize,
