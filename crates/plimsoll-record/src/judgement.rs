@@ -4,7 +4,7 @@ use plimsoll_measure::{
     allowance::{Allowance, Unit},
     effort::{self, Rules},
     session::{
-        ROUNDS_JUDGED_MIN,
+        self, FixedVisits, ROUNDS_JUDGED_MIN, SessionPlan,
         answer::{self, Answer},
     },
     stability::{self, Grade},
@@ -13,12 +13,16 @@ use plimsoll_measure::{
 use plimsoll_workload::{
     certainty::StoppingRule,
     limit::{Limit, RateLimit},
-    plan::{CellPlan, Plan},
+    plan::{BlockPlan, CellPlan, Plan},
+    random::{Purpose, derive_seed},
     settings::Effort,
 };
 use serde::{Deserialize, Serialize};
 
 use crate::record::Window;
+
+/// Rest that reads wait for after a write to the same storage.
+const SETTLE_NS: u64 = 2_000_000_000;
 
 /// The word about a cell, with its numbers.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -136,6 +140,60 @@ pub fn rules(plan: &Plan) -> Option<Rules> {
     left_to_rules.then(|| Rules::new(effort(plan.effort), plan.precision, plan.cells.len()))
 }
 
+/// What the rules are to know of a plan.
+pub fn session_plan(plan: &Plan) -> SessionPlan {
+    let targets = places(plan.cells.iter().map(|cell| cell.target.as_str()));
+    let workloads = places(plan.cells.iter().map(|cell| cell.workload.as_str()));
+    let cells = plan.cells.iter().zip(targets.iter().zip(&workloads)).map(|(cell, (target, workload))| {
+        let (fixed, discard_first) = match cell.stopping {
+            StoppingRule::Fixed { slots, discarded } => {
+                (Some(FixedVisits { rounds: slots, measured_ns: cell.work.slot_ns() }), discarded)
+            }
+            StoppingRule::Sure => (None, 0),
+        };
+        let settles = fixed.is_none() && plan.effort != Effort::Quick;
+        session::CellPlan {
+            target: *target,
+            workload: *workload,
+            writes: cell.work.writes(),
+            // What a set of files spends of an allowance is not known.
+            bytes_per_operation: cell.blocks().map_or(0.0, BlockPlan::operation_bytes),
+            start_delay_ns: cell.work.start_delay_ns(),
+            ramp_ns: Some(cell.work.ramp_ns()),
+            settle_ns: if settles { SETTLE_NS } else { 0 },
+            fixed,
+            discard_first,
+            // Its servers are started anew.
+            discard_after_pause: if cell.application().is_some() { discard_first } else { 0 },
+            phase: cell.phase,
+        }
+    });
+    let allowances = plan.cells.iter().map(allowances).collect();
+    SessionPlan {
+        cells: cells.collect(),
+        effort: effort(plan.effort),
+        precision: plan.precision,
+        seed: derive_seed(plan.seed, Purpose::Schedule, 0),
+        turn: plan.turn.map_or(0, |turn| turn as usize),
+        time_max_ns: plan.max_time_ns,
+        bookend_ns: plan.bookend_ns,
+        allowances,
+    }
+}
+
+/// For each name the number of its first appearance.
+fn places<'a>(names: impl Iterator<Item = &'a str>) -> Vec<usize> {
+    let mut known: Vec<&str> = Vec::new();
+    names
+        .map(|name| {
+            known.iter().position(|other| *other == name).unwrap_or_else(|| {
+                known.push(name);
+                known.len() - 1
+            })
+        })
+        .collect()
+}
+
 /// Whether the seconds of a cell and not its slots tell how sure its percentiles are: slots that follow each other
 /// resemble each other, and few slots say little.
 pub fn is_in_one_piece(plan: &Plan, cell: usize) -> bool {
@@ -222,6 +280,12 @@ impl From<answer::Window> for Window {
 
 #[cfg(test)]
 mod tests {
+    use plimsoll_workload::{
+        certainty::Certainty,
+        target_facts::{TargetFacts, TargetKind},
+        workload::Workload,
+    };
+
     use super::*;
 
     #[test]
@@ -234,5 +298,31 @@ mod tests {
         assert_eq!(units("iops=300,burst-iops=3k,bucket=5.4M,bandwidth=1GB"), [(Unit::Operations, 5_400_000)]);
         let both = [(Unit::Operations, 7), (Unit::Bytes, 1024)];
         assert_eq!(units("bandwidth=1MB,bucket=1KiB,iops=3,bucket=7"), both);
+    }
+
+    #[test]
+    fn names_that_come_again_keep_their_number() {
+        assert_eq!(places(["a", "b", "a", "c", "b"].into_iter()), [0, 1, 0, 2, 1]);
+    }
+
+    #[test]
+    fn each_cell_knows_the_bucket_of_its_target() {
+        let target = |name: &str| TargetFacts {
+            name: name.to_owned(),
+            kind: TargetKind::Device,
+            size_bytes: Some(1 << 30),
+            free_bytes: None,
+            direct_alignment_bytes: Some(512),
+        };
+        let workloads = ["a", "b"].map(|name| Workload { name: Some(name.to_owned()), ..Workload::default() });
+        let certainty = Certainty {
+            limit: "iops=300,burst-iops=3000,bucket=5.4M,bandwidth=1GB".parse().ok(),
+            ..Certainty::of(Effort::Standard)
+        };
+        let plan = Plan::resolve(&[target("one"), target("two")], &workloads, &certainty, 42).unwrap();
+        let plan = session_plan(&plan);
+        let buckets: Vec<Vec<f64>> =
+            plan.allowances.iter().map(|of| of.iter().map(|allowance| allowance.bucket).collect()).collect();
+        assert_eq!(buckets, [[5.4e6], [5.4e6], [5.4e6], [5.4e6]]);
     }
 }

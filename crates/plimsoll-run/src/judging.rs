@@ -1,7 +1,7 @@
-//! Between a plan and the rules that judge it: what the rules are told of the cells, and of each visit.
+//! Between a run and the rules that judge it: what the rules are told of each visit.
 
 use plimsoll_measure::session::{
-    self, CellPlan, FixedVisits, SessionPlan,
+    self,
     visit::{Sample, Visit},
 };
 use plimsoll_record::{
@@ -10,69 +10,7 @@ use plimsoll_record::{
     judgement,
     results::Interval,
 };
-use plimsoll_workload::{
-    certainty::StoppingRule,
-    plan::{BlockPlan, Plan, Work},
-    random::{Purpose, derive_seed},
-    settings::Effort,
-};
-
-/// Rest that reads wait for after a write to the same storage.
-const SETTLE_NS: u64 = 2_000_000_000;
-
-/// What the rules are to know of a plan.
-pub fn session_plan(plan: &Plan) -> SessionPlan {
-    let targets = places(plan.cells.iter().map(|cell| cell.target.as_str()));
-    let workloads = places(plan.cells.iter().map(|cell| cell.workload.as_str()));
-    let cells = plan.cells.iter().zip(targets.iter().zip(&workloads)).map(|(cell, (target, workload))| {
-        let (fixed, discard_first) = match cell.stopping {
-            StoppingRule::Fixed { slots, discarded } => {
-                (Some(FixedVisits { rounds: slots, measured_ns: cell.work.slot_ns() }), discarded)
-            }
-            StoppingRule::Sure => (None, 0),
-        };
-        let settles = fixed.is_none() && plan.effort != Effort::Quick;
-        CellPlan {
-            target: *target,
-            workload: *workload,
-            writes: cell.work.writes(),
-            // What a set of files spends of an allowance is not known.
-            bytes_per_operation: cell.blocks().map_or(0.0, BlockPlan::operation_bytes),
-            start_delay_ns: cell.work.start_delay_ns(),
-            ramp_ns: Some(cell.work.ramp_ns()),
-            settle_ns: if settles { SETTLE_NS } else { 0 },
-            fixed,
-            discard_first,
-            // Its servers are started anew.
-            discard_after_pause: if cell.application().is_some() { discard_first } else { 0 },
-            phase: cell.phase,
-        }
-    });
-    let allowances = plan.cells.iter().map(judgement::allowances).collect();
-    SessionPlan {
-        cells: cells.collect(),
-        effort: judgement::effort(plan.effort),
-        precision: plan.precision,
-        seed: derive_seed(plan.seed, Purpose::Schedule, 0),
-        turn: plan.turn.map_or(0, |turn| turn as usize),
-        time_max_ns: plan.max_time_ns,
-        bookend_ns: plan.bookend_ns,
-        allowances,
-    }
-}
-
-/// For each name the number of its first appearance.
-fn places<'a>(names: impl Iterator<Item = &'a str>) -> Vec<usize> {
-    let mut known: Vec<&str> = Vec::new();
-    names
-        .map(|name| {
-            known.iter().position(|other| *other == name).unwrap_or_else(|| {
-                known.push(name);
-                known.len() - 1
-            })
-        })
-        .collect()
-}
+use plimsoll_workload::plan::{BlockPlan, Plan, Work};
 
 /// What a slot is for, in the words of the record.
 pub const fn purpose(purpose: session::Purpose) -> SlotPurpose {
@@ -124,39 +62,7 @@ pub fn visit<'a>(slot: &SlotResult, intervals: impl Iterator<Item = &'a Interval
 
 #[cfg(test)]
 mod tests {
-    use plimsoll_workload::{
-        certainty::Certainty,
-        target_facts::{TargetFacts, TargetKind},
-        workload::Workload,
-    };
-
     use super::*;
-
-    #[test]
-    fn names_that_come_again_keep_their_number() {
-        assert_eq!(places(["a", "b", "a", "c", "b"].into_iter()), [0, 1, 0, 2, 1]);
-    }
-
-    #[test]
-    fn each_cell_knows_the_bucket_of_its_target() {
-        let target = |name: &str| TargetFacts {
-            name: name.to_owned(),
-            kind: TargetKind::Device,
-            size_bytes: Some(1 << 30),
-            free_bytes: None,
-            direct_alignment_bytes: Some(512),
-        };
-        let workloads = ["a", "b"].map(|name| Workload { name: Some(name.to_owned()), ..Workload::default() });
-        let certainty = Certainty {
-            limit: "iops=300,burst-iops=3000,bucket=5.4M,bandwidth=1GB".parse().ok(),
-            ..Certainty::of(Effort::Standard)
-        };
-        let plan = Plan::resolve(&[target("one"), target("two")], &workloads, &certainty, 42).unwrap();
-        let plan = session_plan(&plan);
-        let buckets: Vec<Vec<f64>> =
-            plan.allowances.iter().map(|of| of.iter().map(|allowance| allowance.bucket).collect()).collect();
-        assert_eq!(buckets, [[5.4e6], [5.4e6], [5.4e6], [5.4e6]]);
-    }
 
     #[test]
     fn a_ramp_is_told_apart_from_the_seconds_that_count() {

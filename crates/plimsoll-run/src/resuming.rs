@@ -120,7 +120,7 @@ fn restore_slot(plan: &Plan, slot: &SlotResult, at_ns: u64, seconds: &[&Interval
 #[cfg(test)]
 mod tests {
     use plimsoll_measure::session::Step;
-    use plimsoll_record::results::VerificationResult;
+    use plimsoll_record::{judgement, results::VerificationResult};
 
     use super::*;
     use crate::test_plans::{plan_of_run, plan_on_directory};
@@ -160,7 +160,7 @@ mod tests {
         };
         let seconds = (0..60).flat_map(|second| [interval(0, second), interval(1, second)]);
         let events: Vec<_> = [0, 1].map(started).into_iter().chain(seconds).chain([0, 1].map(finished)).collect();
-        let mut session = Session::new(judging::session_plan(&plan));
+        let mut session = Session::new(judgement::session_plan(&plan));
         assert!(!restore(&plan, &events, &mut session));
         assert_eq!(session.next_step(60 * SECOND_NS), Step::Done);
         for (cell, rate) in [5000.0, 100.0].into_iter().enumerate() {
@@ -175,7 +175,7 @@ mod tests {
             let plan = plan_on_directory(workload);
             let verification = Some(VerificationResult { mismatches, ..VerificationResult::default() });
             let slot = SlotResult { verification, ..SlotResult::default() };
-            let mut session = Session::new(judging::session_plan(&plan));
+            let mut session = Session::new(judgement::session_plan(&plan));
             let events = [RunEvent::SlotFinished(Box::new(slot))];
             let failed = restore(&plan, &events, &mut session);
             assert_eq!(failed, session.is_closed(0));

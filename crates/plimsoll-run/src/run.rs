@@ -20,7 +20,7 @@ use plimsoll_measure::session::Session;
 use plimsoll_record::{
     builder::RecordBuilder,
     event::{RunEvent, RunStarted},
-    judgement::Judgement,
+    judgement::{self, Judgement},
     record::{Outcome, Record},
     results::Finding,
 };
@@ -39,7 +39,6 @@ use crate::{
     doing::{self, Doing},
     evidence,
     headroom::Headroom,
-    judging,
     layout::{self, LayoutError},
     objects::{
         FilesAfter, ObjectError,
@@ -268,7 +267,7 @@ pub fn run(request: RunRequest, stop: &AtomicBool, on_event: &mut dyn FnMut(&Run
     for text in warnings.into_iter().filter(|_| resuming.is_none()) {
         story.tell(&RunEvent::Warning { text });
     }
-    let mut session = Session::new(judging::session_plan(&plan));
+    let mut session = Session::new(judgement::session_plan(&plan));
     let (failed, t_ns) = match &resuming {
         Some(resuming) => story.resume(&plan, resuming, &mut session),
         None => (false, 0),
@@ -415,7 +414,7 @@ impl Story<'_> {
 
 /// A first slot fits in the time that may be used.
 pub(crate) fn check_time(plan: &Plan) -> Result<(), RunError> {
-    let session = Session::new(judging::session_plan(plan));
+    let session = Session::new(judgement::session_plan(plan));
     let (Some(allowed_ns), needed_ns) = (plan.max_time_ns, session.shortest_visit_ns()) else { return Ok(()) };
     if allowed_ns < needed_ns { Err(RunError::NoTime { allowed_ns, needed_ns }) } else { Ok(()) }
 }

@@ -13,6 +13,7 @@ use plimsoll_measure::session::{Purpose, Session};
 use plimsoll_record::{
     builder::RecordBuilder,
     event::{RunEvent, RunStarted, SlotPurpose, SlotResult},
+    judgement,
     pods::SharedVisit,
     record::{Outcome, Record},
     results::{Finding, Interval},
@@ -173,7 +174,7 @@ impl Together {
     fn new(mut started: RunStarted, machines: usize) -> Self {
         let apart = Apart::of(&mut started.plan, machines);
         let plan = started.plan.clone();
-        let session = Session::new(judging::session_plan(&plan));
+        let session = Session::new(judgement::session_plan(&plan));
         Self {
             plan,
             builder: RecordBuilder::new(started),
