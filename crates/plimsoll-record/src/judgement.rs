@@ -2,7 +2,7 @@
 
 use plimsoll_measure::{
     allowance::{Allowance, Unit},
-    effort::{self, Rules},
+    effort,
     session::{
         self, FixedVisits, ROUNDS_JUDGED_MIN, SessionPlan,
         answer::{self, Answer},
@@ -132,12 +132,6 @@ pub fn allowances_of(limit: &Limit) -> Vec<Allowance> {
         Some(Allowance { unit, sustained, burst, bucket: bucket? })
     };
     [of(Unit::Operations, limit.operations), of(Unit::Bytes, limit.bytes)].into_iter().flatten().collect()
-}
-
-/// The rules for the cells of a plan that have no end of their own; `None` when there are no such cells.
-pub fn rules(plan: &Plan) -> Option<Rules> {
-    let left_to_rules = plan.cells.iter().any(|cell| cell.stopping == StoppingRule::Sure);
-    left_to_rules.then(|| Rules::new(effort(plan.effort), plan.precision, plan.cells.len()))
 }
 
 /// What the rules are to know of a plan.

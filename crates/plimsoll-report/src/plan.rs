@@ -5,7 +5,7 @@ mod files;
 
 use std::fmt::Write;
 
-use plimsoll_measure::effort::Rules;
+use plimsoll_measure::session::{Session, SessionPlan};
 use plimsoll_record::{judgement, numbers};
 use plimsoll_workload::{
     certainty::StoppingRule,
@@ -261,51 +261,49 @@ fn amount(operations: Option<u64>, bytes: Option<u64>) -> String {
 /// on top, and nobody knows how long that takes.
 pub fn times(plan: &Plan, writes_test_files: bool) -> String {
     let cells = counted(plan.cells.len() as u64, "cell");
-    let time = match judgement::rules(plan) {
-        Some(rules) => times_by_rules(plan, &rules),
-        None => times_by_plan(plan),
-    };
+    let is_decided = plan.cells.iter().all(|cell| cell.stopping != StoppingRule::Sure);
+    let time = if is_decided { times_by_plan(plan) } else { times_by_rules(plan) };
     let files = if writes_test_files { "; test files are written first" } else { "" };
     format!("{cells}, {time}{files}{}", files::in_all(plan))
 }
 
-/// The time of cells whose end is known. Of those that run at the same time, the longest one takes it.
+/// How long the session of a plan takes, and how long at most. A slot that only its amount ends counts as none: nobody
+/// knows how long it takes.
+fn takes_ns(mut plan: SessionPlan) -> (u64, u64) {
+    for fixed in plan.cells.iter_mut().filter_map(|cell| cell.fixed.as_mut()) {
+        fixed.measured_ns.get_or_insert(0);
+    }
+    Session::new(plan).remaining_ns(0)
+}
+
+/// The time of cells whose end is known, and what it goes to.
 fn times_by_plan(plan: &Plan) -> String {
-    let takes_ns = |cell: &CellPlan| {
-        let slot_ns = cell.work.slot_ns().unwrap_or(0) + cell.work.ramp_ns();
-        slots_of(cell) * slot_ns + cell.work.start_delay_ns()
-    };
-    let is_overtaken = |cell: &CellPlan, index: usize| {
-        let others =
-            plan.cells.iter().enumerate().filter(|(_, other)| cell.phase.is_some() && other.phase == cell.phase);
-        let rank = |cell: &CellPlan, index: usize| (takes_ns(cell), index);
-        others.clone().any(|(other, of)| rank(of, other) > rank(cell, index))
-    };
-    let deciding: Vec<&CellPlan> = plan
-        .cells
-        .iter()
-        .enumerate()
-        .filter(|(index, cell)| !is_overtaken(cell, *index))
-        .map(|(_, cell)| cell)
-        .collect();
-    let sum = |time: fn(&CellPlan) -> u64| deciding.iter().map(|cell| time(cell)).sum::<u64>();
-    let measured_ns = sum(|cell| slots_of(cell) * cell.work.slot_ns().unwrap_or(0));
-    let ramps_ns = sum(|cell| slots_of(cell) * cell.work.ramp_ns());
-    let delays_ns = sum(|cell| cell.work.start_delay_ns());
+    let mut session = SessionPlan { time_max_ns: None, ..judgement::session_plan(plan) };
+    let (total_ns, _) = takes_ns(session.clone());
+    session.cells.iter_mut().for_each(|cell| cell.start_delay_ns = 0);
+    let (undelayed_ns, _) = takes_ns(session.clone());
+    session.cells.iter_mut().for_each(|cell| cell.ramp_ns = Some(0));
+    let (measured_ns, _) = takes_ns(session);
+    let cut_ns = plan.max_time_ns.filter(|max_ns| *max_ns < total_ns);
     let hedge = if plan.cells.iter().any(|cell| cell.work.slot_ns().is_none()) {
-        "at least "
+        "at least ".to_owned()
+    } else if let Some(max_ns) = cut_ns {
+        format!("at most {} of ", numbers::duration(max_ns))
     } else if plan.cells.iter().any(|cell| cell.work.ends_by_amount()) {
-        "at most "
+        "at most ".to_owned()
     } else {
-        ""
+        String::new()
     };
-    let parts = [(measured_ns, "of measuring"), (ramps_ns, "of ramps"), (delays_ns, "of delays")];
+    let parts = [
+        (measured_ns, "of measuring"),
+        (undelayed_ns - measured_ns, "of ramps"),
+        (total_ns - undelayed_ns, "of delays"),
+    ];
     let parts: Vec<_> = parts
         .into_iter()
         .filter(|(ns, _)| *ns > 0)
         .map(|(ns, what)| format!("{} {what}", numbers::duration(ns)))
         .collect();
-    let total_ns = measured_ns + ramps_ns + delays_ns;
     match (total_ns, parts.len()) {
         (0, _) if plan.cells.iter().all(|cell| cell.blocks().is_some()) => "until the amounts are done".to_owned(),
         (0, _) => "until all of it is done".to_owned(),
@@ -315,41 +313,13 @@ fn times_by_plan(plan: &Plan) -> String {
 }
 
 /// The time of cells of which at least one ends when its rate is sure.
-fn times_by_rules(plan: &Plan, rules: &Rules) -> String {
-    let alone = plan.cells.len() == 1;
-    let time = |cell: &CellPlan, longest: bool| {
-        let work = &cell.work;
-        let slots_ns = |slots: u64, measured_ns: u64| slots * (work.ramp_ns() + measured_ns);
-        let usual_ns = rules.visit_ns() - rules.ramp_ns;
-        let alone_ns = |seconds_ns: u64| work.ramp_ns() - rules.counted_ramp_ns(work.ramp_ns()) + seconds_ns;
-        work.start_delay_ns()
-            + match (cell.stopping, longest) {
-                (StoppingRule::Fixed { slots, .. }, _) => slots_ns(u64::from(slots), work.slot_ns().unwrap_or(0)),
-                (StoppingRule::Sure, _) if !rules.claims => slots_ns(u64::from(rules.rounds_max), usual_ns),
-                (StoppingRule::Sure, false) if alone => alone_ns(u64::from(rules.seconds_min) * 1_150_000_000),
-                (StoppingRule::Sure, true) if alone => alone_ns(u64::from(rules.seconds_extended()) * 1_000_000_000),
-                (StoppingRule::Sure, false) => slots_ns(u64::from(rules.rounds_min) + 1, usual_ns),
-                (StoppingRule::Sure, true) => slots_ns(u64::from(rules.rounds_max), usual_ns),
-            }
-    };
-    // However few cells are left, a pass takes its time.
-    let passes_ns = |longest: bool| {
-        let rounds = if longest { rules.rounds_max } else { rules.rounds_min + 1 };
-        if alone { 0 } else { u64::from(rounds) * rules.pass_ns() }
-    };
-    let sum = |longest: bool| plan.cells.iter().map(|cell| time(cell, longest)).sum::<u64>().max(passes_ns(longest));
-    let max_ns = plan.max_time_ns.unwrap_or(u64::MAX);
-    let [shortest_ns, longest_ns] =
-        [sum(false), sum(true)].map(|time_ns| time_ns.max(plan.bookend_ns.unwrap_or(0)).min(max_ns));
+fn times_by_rules(plan: &Plan) -> String {
+    let (shortest_ns, longest_ns) = takes_ns(judgement::session_plan(plan));
     if shortest_ns == longest_ns {
         return numbers::duration(shortest_ns);
     }
-    let they = if alone { "it is" } else { "they are" };
+    let they = if plan.cells.len() == 1 { "it is" } else { "they are" };
     format!("{} if {they} steady, {} at most", numbers::duration(shortest_ns), numbers::duration(longest_ns))
-}
-
-fn slots_of(cell: &CellPlan) -> u64 {
-    u64::from(cell.stopping.slots().unwrap_or(0))
 }
 
 /// A preset in the list of presets.
@@ -507,6 +477,32 @@ mod tests {
         let mut plan = planned(&[[0, 10, 0]]);
         plan.cells[0].work.blocks_mut().unwrap().amount_bytes = Some(1);
         assert_eq!(times(&plan, false), "1 cell, at most 20 s of measuring");
+    }
+
+    #[test]
+    fn the_time_of_a_plan_is_no_longer_than_what_may_be_used() {
+        let told = |max_s: u64, ramp_s: u64| {
+            let mut plan = test_records::plan(&["/mnt/data"], &[Workload::default()]);
+            plan.max_time_ns = Some(max_s * 1_000_000_000);
+            plan.cells[0].stopping = StoppingRule::Fixed { slots: 2, discarded: 0 };
+            let blocks = plan.cells[0].work.blocks_mut().unwrap();
+            (blocks.ramp_ns, blocks.slot_ns) = (ramp_s * 1_000_000_000, Some(3_000_000_000));
+            times(&plan, false)
+        };
+        assert_eq!(told(5, 1), "1 cell, at most 5.00 s of 8.00 s: 6.00 s of measuring, 2.00 s of ramps");
+        assert_eq!(told(5, 0), "1 cell, at most 5.00 s of 6.00 s of measuring");
+        assert_eq!(told(8, 1), "1 cell, 8.00 s: 6.00 s of measuring, 2.00 s of ramps");
+    }
+
+    #[test]
+    fn of_cells_that_run_at_the_same_time_the_longest_takes_the_time() {
+        let mut plan = test_records::plan(&["/mnt/data"], &[Workload::default(), Workload::default()]);
+        for (cell, [ramp_s, slot_s]) in plan.cells.iter_mut().zip([[0, 9], [2, 8]]) {
+            (cell.phase, cell.stopping) = (Some(1), StoppingRule::Fixed { slots: 1, discarded: 0 });
+            let blocks = cell.work.blocks_mut().unwrap();
+            (blocks.ramp_ns, blocks.slot_ns) = (ramp_s * 1_000_000_000, Some(slot_s * 1_000_000_000));
+        }
+        assert_eq!(times(&plan, false), "2 cells, 10 s: 9.00 s of measuring, 1.00 s of ramps");
     }
 
     #[test]
