@@ -64,6 +64,11 @@ impl Rules {
         }
     }
 
+    /// Visits to a cell that is sure as soon as it can be: as many looks in a row have to pass as it takes.
+    pub const fn rounds_sure(&self) -> u32 {
+        self.rounds_min + self.demand.confirmations - 1
+    }
+
     /// Seconds of a cell alone after which it is given up even when it is nearly there.
     pub const fn seconds_extended(&self) -> u32 {
         2 * self.seconds_max

@@ -110,7 +110,7 @@ impl Session {
             let left = (fixed.rounds + state.more_rounds).saturating_sub(state.rounds_done());
             return (left, left);
         }
-        let last_of_first = rules.rounds_min + rules.demand.confirmations - 1;
+        let last_of_first = rules.rounds_sure();
         let needed =
             ((f64::from(done) * factor).ceil() as u32).clamp(last_of_first, rules.rounds_max.max(last_of_first));
         let most = (rules.rounds_max + state.plan.discard_first).saturating_sub(state.rounds_done());

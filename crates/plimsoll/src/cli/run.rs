@@ -48,7 +48,7 @@ pub(super) fn efforts() -> impl TypedValueParser<Value = Effort> {
             format!(
                 "until each rate is known to {} %: from {:.1} to {:.1} minutes of load for each cell of six",
                 rules.demand.precision * 100.0,
-                minutes(rules.rounds_min + 1),
+                minutes(rules.rounds_sure()),
                 minutes(rules.rounds_max)
             )
         } else {
