@@ -54,7 +54,7 @@ mod tests {
     use plimsoll_io::clock::VirtualClock;
 
     use super::*;
-    use crate::progress::test_events::{SECOND_NS, ended, finished, interval, laid_out, started, two_cells};
+    use crate::progress::test_events::{SECOND_NS, ended, finished, interval, laid_out, started, told, two_cells};
 
     #[test]
     fn a_line_is_written_every_five_seconds_and_says_it_all() {
@@ -63,7 +63,13 @@ mod tests {
         let mut lines = Lines::new(&two_cells(), clock.clone(), &mut out);
         let mut events = vec![(0, laid_out("/mnt/data")), (0, started(0, 0))];
         events.extend((1..=6).map(|second| (second, interval(0, 9_000 + second))));
-        events.extend([(6, finished(0, 0, 0)), (17, started(1, 0)), (18, interval(1, 50)), (20, ended())]);
+        events.extend([
+            (6, finished(0, 0, 0)),
+            (6, told(0, 18)),
+            (17, started(1, 0)),
+            (18, interval(1, 50)),
+            (20, ended()),
+        ]);
         for (second, event) in events {
             clock.advance_to((40 + second) * SECOND_NS);
             lines.event(&event);

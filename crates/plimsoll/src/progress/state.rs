@@ -1,6 +1,6 @@
 //! What is known of a running run: a fold of its events, and the words for it. Pure: the time is handed in.
 
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::VecDeque;
 
 use plimsoll_measure::verdict::Verdict;
 use plimsoll_record::{
@@ -15,10 +15,14 @@ use plimsoll_workload::{
     plan::{CellPlan, Plan},
 };
 
-use self::rates::{Rates, Second};
+use self::{
+    rates::{Rates, Second},
+    remaining::{Expected, Remaining},
+};
 
 pub(crate) mod details;
 pub(crate) mod rates;
+mod remaining;
 
 /// How many seconds of load are kept of each cell: more than fit into a line of most terminals.
 const SECONDS_KEPT: usize = 240;
@@ -48,17 +52,8 @@ pub(crate) struct ProgressState {
     /// The cell of the last visit that began alone, or first of several.
     current: usize,
     activity: Activity,
-    /// What the rules expect, when they decide about any cell, and since when.
+    /// What the session expects; absent where slots end by their amounts, which it knows less of.
     expected: Option<Expected>,
-}
-
-/// What the rules expect of the run.
-#[derive(Clone, Copy, Debug)]
-struct Expected {
-    left_ns: u64,
-    left_max_ns: u64,
-    /// When they said so.
-    at_ns: u64,
 }
 
 /// A cell of the plan, and what is left of it.
@@ -142,17 +137,6 @@ enum PartShown {
     Stage(Stage),
 }
 
-/// How long a run will still take.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Remaining {
-    /// The time that the plan says, as far as it says any.
-    pub(crate) ns: u64,
-    /// Whether something is to come whose time nobody knows.
-    pub(crate) at_least: bool,
-    /// How long it can take, when that depends on what is measured.
-    pub(crate) at_most_ns: Option<u64>,
-}
-
 /// What there is to show.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Shown {
@@ -200,11 +184,6 @@ impl CellProgress {
         }
     }
 
-    /// The time of a slot as far as it is known.
-    const fn slot_length_ns(&self) -> u64 {
-        self.ramp_ns + if let Some(slot_ns) = self.slot_ns { slot_ns } else { 0 }
-    }
-
     /// Takes in that a visit began, and how long it is to be measured.
     fn begin(&mut self, round: u32, measured_ns: Option<u64>, now_ns: u64) {
         self.rounds_left = self.rounds.unwrap_or(0).saturating_sub(round + 1);
@@ -237,20 +216,6 @@ impl CellProgress {
     fn goes_on(&self, now_ns: u64) -> bool {
         now_ns < self.ends_ns && self.heard_ns.is_none_or(|heard_ns| now_ns < heard_ns.saturating_add(SILENCE_NS))
     }
-
-    /// The time of the slots that have not begun.
-    fn left_ns(&self) -> u64 {
-        let delay_ns =
-            if Some(self.rounds_left) == self.rounds && self.rounds_left > 0 { self.start_delay_ns } else { 0 };
-        delay_ns + u64::from(self.rounds_left) * self.slot_length_ns()
-    }
-}
-
-impl Remaining {
-    /// Whether nothing is known of it.
-    const fn is_unknown(&self) -> bool {
-        self.at_least && self.ns == 0
-    }
 }
 
 impl ProgressState {
@@ -270,7 +235,7 @@ impl ProgressState {
             targets_laid_out: 0,
             current: 0,
             activity: Activity::Preparing,
-            expected: None,
+            expected: Expected::of(plan, now_ns),
         }
     }
 
@@ -290,6 +255,7 @@ impl ProgressState {
                     match &mut self.activity {
                         Activity::Slots { cells, .. } => cells.push(*cell),
                         _ => {
+                            self.let_time_pass(now_ns);
                             self.current = *cell;
                             self.activity = Activity::Slots { cells: vec![*cell], from_ns: now_ns, part: None }
                         }
@@ -313,6 +279,7 @@ impl ProgressState {
                 _ => {}
             },
             RunEvent::Waiting { left_ns } => {
+                self.let_time_pass(now_ns);
                 let from_ns = if let Activity::Waiting { from_ns, .. } = self.activity { from_ns } else { now_ns };
                 self.activity = Activity::Waiting { from_ns, until_ns: now_ns.saturating_add(*left_ns) };
             }
@@ -332,7 +299,7 @@ impl ProgressState {
                     (progress.precision, progress.precision_wanted) = (*precision, *precision_wanted);
                     progress.is_done = *is_done;
                 }
-                self.expected = self.cells.iter().any(|cell| cell.rounds.is_none()).then_some(Expected {
+                self.expected = self.expected.map(|_| Expected {
                     left_ns: *run_remaining_ns,
                     left_max_ns: *run_remaining_max_ns,
                     at_ns: now_ns,
@@ -402,56 +369,6 @@ impl ProgressState {
                 _ => None,
             },
         }
-    }
-
-    /// The time that is left: what the plan says of the slots to come and of the one that runs, and what the rate so
-    /// far says of the files being written.
-    fn remaining(&self, now_ns: u64) -> Remaining {
-        if let (
-            Some(Expected { left_ns, left_max_ns, at_ns }),
-            Activity::Slots { .. } | Activity::Between | Activity::Waiting { .. },
-        ) = (self.expected, &self.activity)
-        {
-            let since = |ns: u64| ns.saturating_sub(now_ns.saturating_sub(at_ns));
-            let at_most_ns = (left_max_ns > left_ns).then(|| since(left_max_ns));
-            return Remaining { ns: since(left_ns), at_least: false, at_most_ns };
-        }
-        let mut ns = self.slots_left_ns();
-        let mut at_least =
-            self.cells.iter().any(|cell| cell.rounds.is_none() || cell.rounds_left > 0 && cell.slot_ns.is_none());
-        match &self.activity {
-            Activity::Preparing | Activity::SettingUp(_) => at_least |= self.targets_laid_out < self.targets,
-            Activity::Layout { written_bytes, total_bytes, from_ns, from_bytes, .. } => {
-                let done = written_bytes.saturating_sub(*from_bytes);
-                let took_ns = now_ns.saturating_sub(*from_ns);
-                let to_do = total_bytes.saturating_sub(*written_bytes);
-                if done > 0 {
-                    ns += (u128::from(to_do) * u128::from(took_ns) / u128::from(done)) as u64;
-                }
-                at_least |= done == 0 || self.targets_laid_out + 1 < self.targets;
-            }
-            Activity::Slots { cells, from_ns, .. } => {
-                let cells = || cells.iter().map(|cell| &self.cells[*cell]);
-                let longest_ns = cells().map(CellProgress::slot_length_ns).max().unwrap_or_default();
-                ns += longest_ns.saturating_sub(now_ns.saturating_sub(*from_ns));
-                at_least |= cells().any(|cell| cell.slot_ns.is_none());
-            }
-            Activity::Between => {}
-            // What a slot waits for at its start is counted as a part of it.
-            Activity::Waiting { from_ns, .. } => ns = ns.saturating_sub(now_ns.saturating_sub(*from_ns)),
-            Activity::Finished => return Remaining { ns: 0, at_least: false, at_most_ns: None },
-        }
-        Remaining { ns, at_least, at_most_ns: None }
-    }
-
-    /// The time of the slots that have not begun. Those of one phase begin together.
-    fn slots_left_ns(&self) -> u64 {
-        let mut phases: BTreeMap<Option<u32>, u64> = BTreeMap::new();
-        for cell in &self.cells {
-            let left_ns = phases.entry(cell.phase).or_default();
-            *left_ns = if cell.phase.is_some() { cell.left_ns().max(*left_ns) } else { *left_ns + cell.left_ns() };
-        }
-        phases.values().sum()
     }
 
     fn activity_in_words(&self, now_ns: u64) -> String {

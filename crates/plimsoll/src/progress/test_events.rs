@@ -163,6 +163,18 @@ pub(crate) fn finished(cell: usize, round: u32, failures: u64) -> RunEvent {
     }))
 }
 
+/// What the session expects of the run after a visit to a cell.
+pub(crate) const fn told(cell: usize, left: u64) -> RunEvent {
+    RunEvent::CellProgress {
+        cell,
+        precision: None,
+        precision_wanted: None,
+        is_done: false,
+        run_remaining_ns: left * SECOND_NS,
+        run_remaining_max_ns: left * SECOND_NS,
+    }
+}
+
 pub(crate) const fn ended() -> RunEvent {
     RunEvent::Finished { elapsed_ns: 24 * SECOND_NS, outcome: Outcome::Complete }
 }

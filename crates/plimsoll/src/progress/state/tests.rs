@@ -5,7 +5,7 @@ use plimsoll_workload::workload::Workload;
 use super::*;
 use crate::progress::test_events::{
     SECOND_NS, applications, ended, finished, finished_with, interval, iterated, laid_out, layout, load, plan, started,
-    twelve_seconds, two_cells,
+    told, twelve_seconds, two_cells,
 };
 
 /// Applies events at the seconds given and returns the state after the last of them.
@@ -42,9 +42,13 @@ fn the_remaining_time_is_that_of_the_slots_to_come_and_of_the_running_one() {
     assert_eq!(at(&after(&two_cells(), &events), 4).remaining, exactly(21));
     // A slot that takes longer than planned does not make the others shorter.
     assert_eq!(at(&after(&two_cells(), &events), 60).remaining, exactly(18));
-    events.extend([(7, finished(1, 0, 0)), (7, started(0, 0)), (13, finished(0, 0, 0)), (13, started(0, 1))]);
-    assert_eq!(at(&after(&two_cells(), &events), 15).remaining, exactly(10));
-    events.extend([(19, finished(0, 1, 0)), (19, started(1, 1)), (25, finished(1, 1, 0))]);
+    events.extend([(7, finished(1, 0, 0)), (7, told(1, 18)), (9, started(0, 0))]);
+    // What is prepared before a slot takes nothing of the time of the others.
+    assert_eq!(at(&after(&two_cells(), &events), 9).remaining, exactly(18));
+    events.extend([(15, finished(0, 0, 0)), (15, told(0, 12)), (15, started(0, 1))]);
+    assert_eq!(at(&after(&two_cells(), &events), 17).remaining, exactly(10));
+    events.extend([(21, finished(0, 1, 0)), (21, told(0, 6)), (21, started(1, 1))]);
+    events.extend([(25, finished(1, 1, 0)), (25, told(1, 0))]);
     assert_eq!(at(&after(&two_cells(), &events), 25).remaining, exactly(0));
     events.push((26, ended()));
     assert_eq!(at(&after(&two_cells(), &events), 26).elapsed_ns, 26 * SECOND_NS);
@@ -53,10 +57,11 @@ fn the_remaining_time_is_that_of_the_slots_to_come_and_of_the_running_one() {
 #[test]
 fn a_cell_that_met_an_error_is_not_waited_for() {
     let events = [(0, laid_out("/mnt/data")), (0, started(0, 0)), (2, finished(0, 0, 3))];
-    assert_eq!(at(&after(&two_cells(), &events), 2).remaining, exactly(12));
-    let stubborn = |name| Workload { keep_going: Some(true), ..twelve_seconds(name) };
-    let stubborn = plan(&["/mnt/data"], &[stubborn("first"), stubborn("second")]);
-    assert_eq!(at(&after(&stubborn, &events), 2).remaining, exactly(18));
+    let counted = Workload { operations: Some(1000), ..twelve_seconds("counted") };
+    let of = |first| plan(&["/mnt/data"], &[first, counted.clone()]);
+    assert_eq!(at(&after(&of(twelve_seconds("first")), &events), 2).remaining, at_least(1));
+    let stubborn = Workload { keep_going: Some(true), ..twelve_seconds("first") };
+    assert_eq!(at(&after(&of(stubborn), &events), 2).remaining, at_least(6 + 1));
 }
 
 #[test]
@@ -94,6 +99,15 @@ fn a_start_delay_is_waited_for_once() {
     assert_eq!((at(&state, 1).remaining, at(&state, 2).remaining), (exactly(26), exactly(25)));
     events.push((3, started(0, 0)));
     assert_eq!(at(&after(&plan, &events), 3).remaining, exactly(24));
+}
+
+#[test]
+fn the_time_left_is_no_longer_than_what_may_be_used() {
+    let plan = Plan { max_time_ns: Some(20 * SECOND_NS), ..two_cells() };
+    let mut events = vec![(0, laid_out("/mnt/data"))];
+    assert_eq!(at(&after(&plan, &events), 0).remaining, exactly(20), "of 24 s");
+    events.extend([(1, told(0, 19)), (1, started(0, 0))]);
+    assert_eq!(at(&after(&plan, &events), 6).remaining, exactly(14));
 }
 
 #[test]

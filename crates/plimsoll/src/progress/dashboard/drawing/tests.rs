@@ -56,8 +56,8 @@ fn progress(cell: usize, precision: f64, is_done: bool) -> RunEvent {
         precision: Some(precision),
         precision_wanted: Some(0.02),
         is_done,
-        run_remaining_ns: 95 * SECOND_NS,
-        run_remaining_max_ns: 200 * SECOND_NS,
+        run_remaining_ns: 36 * SECOND_NS,
+        run_remaining_max_ns: 36 * SECOND_NS,
     }
 }
 
