@@ -478,7 +478,7 @@ mod tests {
     #[test]
     fn what_slots_so_far_add_up_to_is_told_after_each_and_once() {
         let begun = started("rw = 'randread'\nduration = '4s'\nrate = 1000");
-        let mut session = Session::new(judging::session_plan(&begun.plan));
+        let mut session = Session::new(judgement::session_plan(&begun.plan));
         let mut told = Vec::new();
         let mut on_event = |event: &RunEvent| {
             if let RunEvent::Found { finding, .. } = event
