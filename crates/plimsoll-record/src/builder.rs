@@ -164,7 +164,7 @@ impl RecordBuilder {
         self.record.elapsed_ns = self.record.elapsed_ns.max(to_ns);
         // What was interrupted before its measured time has done nothing of a slot, but may have met errors.
         if !(slot.is_cut && slot.elapsed_ns == 0) {
-            cell.rounds_done += 1;
+            cell.rounds_done += u32::from(!slot.is_cut);
             let is_valid = slot.application.as_ref().is_none_or(|iteration| iteration.invalid.is_none());
             let counted = slot.purpose == SlotPurpose::Measured && is_valid;
             cell.slots.push(summary(slot, counted));

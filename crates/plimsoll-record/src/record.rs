@@ -201,7 +201,7 @@ pub struct Cell {
     /// Which phase it belongs to: the cells of one run at the same time, but for delays. Absent where cells took turns.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub phase: Option<u32>,
-    /// Rounds done, those that do not count included.
+    /// Slots done, those that do not count included. One that an interruption cut off is not, though it is among the slots.
     pub rounds_done: u32,
     /// The engine used; `auto` while none was chosen.
     pub engine: EngineChoice,

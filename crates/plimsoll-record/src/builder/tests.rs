@@ -269,6 +269,17 @@ fn a_cell_that_was_interrupted_before_its_measured_time_was_not_run() {
 }
 
 #[test]
+fn a_slot_that_was_cut_off_counts_in_the_numbers_and_not_among_those_that_are_done() {
+    let mut builder = builder(&[workload(ReadWrite::RandRead)], 3);
+    builder.apply(&RunEvent::SlotFinished(Box::new(slot(0, latencies(0)))));
+    let whole = builder.record().cells[0].read.as_ref().unwrap().operations;
+    let cut = SlotResult { is_cut: true, ..slot(1, latencies(0)) };
+    builder.apply(&RunEvent::SlotFinished(Box::new(cut)));
+    let cell = builder.finish().cells.remove(0);
+    assert_eq!((cell.rounds_done, cell.slots.len(), cell.read.unwrap().operations), (1, 2, 2 * whole));
+}
+
+#[test]
 fn a_percentile_without_support_has_no_interval() {
     let cell = in_turns(0, None);
     let read = cell.read.unwrap();
