@@ -17,7 +17,7 @@ use plimsoll_record::{
     application::{ApplicationResult, Iteration, OwnFigure},
     figures::Figures,
     files::PhaseSample,
-    record::Cell,
+    record::{Cell, Kind},
     results::{Interval, SlotSummary},
 };
 use plimsoll_workload::file_set::FilePhase;
@@ -40,6 +40,10 @@ const PASSES_PER_BLOCK: usize = 2;
 const VISITS_MIN: usize = 3;
 /// Why a number that another program told has no interval.
 pub(super) const TOLD_ALONE: &str = "no interval was told";
+/// Why a percentile of what was measured in one piece has no ratio, though it has an interval.
+const FEW_IN_SECONDS: &str = "too few operations in single seconds for a ratio";
+/// The same of one that is kept of whole slots only.
+const NOT_IN_SECONDS: &str = "measured in one piece, whose seconds do not tell it";
 /// Visits closer than this to the one before are one piece with it.
 const GAP_NS: u64 = 500_000_000;
 
@@ -307,25 +311,32 @@ fn as_a_whole(cell: &Cell, piece: Piece, operation: Operation, metric: Metric) -
             let scale = value / result.iops;
             LogMean::of_interval(value, low * scale, high * scale).ok_or(no_interval)
         }
-        Metric::P50 => of_seconds(cell, operation, |second| second.p50_ns).ok_or(no_interval),
-        Metric::P99 => of_seconds(cell, operation, |second| second.p99_ns).ok_or(no_interval),
+        Metric::P50 => of_seconds(cell, piece, operation, |second| second.p50_ns),
+        Metric::P99 => of_seconds(cell, piece, operation, |second| second.p99_ns),
+        Metric::P99_9 if piece == Piece::One && cell.kind == Kind::Blocks => Err(NOT_IN_SECONDS),
         Metric::P99_9 | Metric::Mean | Metric::Elapsed => Err(no_interval),
     }
 }
 
-/// A percentile of the seconds that a cell's numbers are made of; `None` when a second lacks it, or may be about other
-/// operations as well.
-fn of_seconds(cell: &Cell, operation: Operation, percentile: fn(&Interval) -> Option<u64>) -> Option<LogMean> {
+/// A percentile of the seconds that a cell's numbers are made of; or why there is none: a second may lack it, or be
+/// about other operations as well.
+fn of_seconds(
+    cell: &Cell,
+    piece: Piece,
+    operation: Operation,
+    percentile: fn(&Interval) -> Option<u64>,
+) -> Result<LogMean, &'static str> {
+    let no_interval = piece.without_interval();
     let others = Operation::ALL.into_iter().filter(|other| *other != operation);
     if others.into_iter().any(|other| other.result_of(cell).is_some()) {
-        return None;
+        return Err(no_interval);
     }
-    let window = cell.window?;
+    let window = cell.window.ok_or(no_interval)?;
     let is_within = |second: &&Interval| {
         let middle_ns = second.t_ns.saturating_add(second.length_ns / 2);
         second.measured && window.from_ns <= middle_ns && middle_ns <= window.to_ns
     };
     let log = |second: &Interval| percentile(second).filter(|ns| *ns > 0).map(|ns| (ns as f64).ln());
     let logs: Option<Vec<f64>> = cell.series.iter().filter(is_within).map(log).collect();
-    LogMean::of_seconds(&logs?)
+    LogMean::of_seconds(&logs.ok_or(FEW_IN_SECONDS)?).ok_or(no_interval)
 }

@@ -27,6 +27,7 @@ mod applications;
 mod expectations;
 mod file_sets;
 mod not_judged;
+mod one_piece;
 mod open_loops;
 mod phases;
 mod shown;
@@ -537,23 +538,6 @@ fn turns_are_paired_also_where_a_pass_ends_with_what_the_next_one_begins_with() 
     }
     let found = iops(&compare(&[&record]), 0);
     assert_eq!((found.method, found.values), (Method::PairedBlocks, [6, 6]));
-}
-
-#[test]
-fn too_few_visits_are_not_called_one_piece() {
-    let reason = |visits: usize, apart_ns: u64| {
-        let (first, mut second) = (alone("/mnt/a", 1.0, 0.02, 1), alone("/mnt/a", 1.2, 0.02, 2));
-        for (at, slot) in second.cells[0].slots.iter_mut().enumerate() {
-            slot.from_ns = at as u64 * (slot.elapsed_ns + apart_ns);
-        }
-        second.cells[0].slots.truncate(visits);
-        let comparison = compare(&[&first, &second]);
-        comparison.pairs[0].cells[0].metrics.iter().find(|pair| pair.metric == Metric::P50).unwrap().reason.clone()
-    };
-    assert_eq!(reason(2, 10_000_000_000).as_deref(), Some("fewer than three visits, without an interval"));
-    assert_eq!(reason(2, 0).as_deref(), Some("measured in one piece, without an interval"));
-    assert_eq!(reason(1, 0).as_deref(), Some("measured in one piece, without an interval"));
-    assert_eq!(reason(3, 10_000_000_000), None);
 }
 
 #[test]
