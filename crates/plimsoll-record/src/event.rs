@@ -16,7 +16,8 @@ use crate::{
     files::SlotPhase,
     judgement::Judgement,
     record::{Asked, Outcome, Resumption, Tool},
-    results::{CpuCost, DeviceActivity, ErrorCount, Finding, Interval, JobResult, OpenLoopResult, VerificationResult},
+    results::{CpuCost, DeviceActivity, ErrorCount, Finding, Interval, JobResult, OpenLoopResult},
+    verification::VerificationResult,
 };
 
 /// Something that happened in a run. `cell` is an index into the plan's cells.

@@ -26,4 +26,5 @@ pub mod results;
 pub mod summary;
 pub mod told;
 pub mod upgrade;
+pub mod verification;
 pub mod word;

@@ -29,9 +29,10 @@ use crate::{
     pods::Pods,
     results::{
         CpuCost, DeviceActivity, DirectionResult, ErrorCount, Finding, Interval, JobResult, OpenLoopResult, SlotRate,
-        SlotSummary, VerificationResult,
+        SlotSummary,
     },
     told::{Duration, Import, Told},
+    verification::VerificationResult,
     word::Word,
 };
 
@@ -201,7 +202,7 @@ pub struct Cell {
     /// Which phase it belongs to: the cells of one run at the same time, but for delays. Absent where cells took turns.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub phase: Option<u32>,
-    /// Slots done, those that do not count included. One that an interruption cut off is not, though it is among the slots.
+    /// Slots done, those that do not count included. One that an interruption cut off is not, though it is a slot.
     pub rounds_done: u32,
     /// The engine used; `auto` while none was chosen.
     pub engine: EngineChoice,

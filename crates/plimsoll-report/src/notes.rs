@@ -4,7 +4,8 @@ use plimsoll_record::{
     figures::Figures,
     numbers::{self, count},
     record::{Cell, Kind, NOT_RUN, Record},
-    results::{DirectionResult, Finding, OpenLoopResult, Severity, VerificationResult},
+    results::{DirectionResult, Finding, OpenLoopResult, Severity},
+    verification::VerificationResult,
     word::Word,
 };
 use plimsoll_workload::plan::{BlockPlan, Pacing};

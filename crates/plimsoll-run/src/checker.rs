@@ -7,7 +7,7 @@ use plimsoll_io::{
     engine::{Engine, Tag},
 };
 use plimsoll_measure::latency::LatencyHistogram;
-use plimsoll_record::results::VerificationResult;
+use plimsoll_record::verification::VerificationResult;
 use plimsoll_workload::{
     file_space::FileSpace,
     operation::{Operation, OperationKind},

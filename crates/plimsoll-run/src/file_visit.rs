@@ -15,7 +15,8 @@ use plimsoll_io::block_device::BackingDevice;
 use plimsoll_record::{
     event::{RunEvent, SlotResult},
     files::{CachedFiles, SlotCall, SlotPhase},
-    results::{CpuCost, DeviceActivity, ErrorCount, VerificationResult},
+    results::{CpuCost, DeviceActivity, ErrorCount},
+    verification::VerificationResult,
 };
 use plimsoll_workload::file_set::{FilePhase, FilePlan};
 

@@ -120,7 +120,7 @@ fn restore_slot(plan: &Plan, slot: &SlotResult, at_ns: u64, seconds: &[&Interval
 #[cfg(test)]
 mod tests {
     use plimsoll_measure::session::Step;
-    use plimsoll_record::{judgement, results::VerificationResult};
+    use plimsoll_record::{judgement, verification::VerificationResult};
 
     use super::*;
     use crate::test_plans::{plan_of_run, plan_on_directory};

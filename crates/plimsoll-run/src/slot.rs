@@ -25,7 +25,8 @@ use plimsoll_io::{
 use plimsoll_measure::latency::{CompactHistogram, Percentile};
 use plimsoll_record::{
     client::ClientActivity,
-    results::{Interval, JobDirection, JobResult, VerificationResult},
+    results::{Interval, JobDirection, JobResult},
+    verification::VerificationResult,
 };
 use plimsoll_workload::{
     limits,

@@ -18,7 +18,7 @@ use plimsoll_io::{
     },
 };
 use plimsoll_measure::latency::{LatencyHistogram, exposure::exposed_share};
-use plimsoll_record::results::{OpenLoopResult, VerificationResult};
+use plimsoll_record::{results::OpenLoopResult, verification::VerificationResult};
 use plimsoll_run::{
     checker::Checker,
     stops::Stops,

@@ -323,8 +323,8 @@ fn labels(pairs: &[(&str, &str)]) -> String {
 mod tests {
     use plimsoll_record::{
         latencies::LatencyInterval,
-        results::VerificationResult,
         told::{Measured, Source, Told, Transfers},
+        verification::VerificationResult,
     };
     use plimsoll_workload::file_set::FilePhase;
 

@@ -4,7 +4,8 @@ use plimsoll_dialects::fio::lowering::CellOf;
 use plimsoll_measure::latency::LatencyHistogram;
 use plimsoll_record::{
     record::{Cell, NOT_RUN, Outcome, Window},
-    results::{DirectionResult, ErrorCount, Interval, VerificationResult},
+    results::{DirectionResult, ErrorCount, Interval},
+    verification::VerificationResult,
 };
 use plimsoll_workload::plan::Work;
 use proptest::prelude::*;

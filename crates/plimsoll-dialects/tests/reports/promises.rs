@@ -5,7 +5,8 @@ use plimsoll_measure::latency::LatencyHistogram;
 use plimsoll_record::{
     client::ClientActivity,
     record::{NOT_RUN, Outcome},
-    results::{DirectionResult, VerificationResult},
+    results::DirectionResult,
+    verification::VerificationResult,
 };
 use serde_json::Value;
 

@@ -1,6 +1,6 @@
 //! What other programs get to read.
 
-use plimsoll_record::{results::VerificationResult, upgrade};
+use plimsoll_record::{upgrade, verification::VerificationResult};
 
 use super::*;
 use crate::test_records;

@@ -16,7 +16,7 @@ use crate::{
     environment::Environment,
     limit::Hit,
     record::{Asked, Tool},
-    results::VerificationResult,
+    verification::VerificationResult,
 };
 
 const SECOND_NS: u64 = 1_000_000_000;

@@ -10,7 +10,7 @@ use plimsoll_record::{
     figures::Operation,
     numbers,
     record::{Cell, Outcome, Record},
-    results::VerificationResult,
+    verification::VerificationResult,
 };
 
 use super::Document;

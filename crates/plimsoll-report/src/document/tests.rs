@@ -4,7 +4,8 @@ use plimsoll_catalog::{catalog::Catalog, limits_file::LimitsFile};
 use plimsoll_record::{
     lifecycle::{Happening, Moment, Phases, VolumeLifecycle},
     record::{Outcome, Record, Window},
-    results::{ErrorCount, Interval, Severity, VerificationResult},
+    results::{ErrorCount, Interval, Severity},
+    verification::VerificationResult,
 };
 use plimsoll_workload::{provisioned::Provisioning, workload::Workload};
 use proptest::prelude::*;

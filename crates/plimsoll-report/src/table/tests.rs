@@ -3,7 +3,8 @@
 use plimsoll_record::{
     event::RunEvent,
     record::{Outcome, Record},
-    results::{ErrorCount, Finding, OpenLoopResult, Severity, VerificationResult},
+    results::{ErrorCount, Finding, OpenLoopResult, Severity},
+    verification::VerificationResult,
 };
 use plimsoll_workload::{
     certainty::Certainty,

@@ -66,8 +66,8 @@ pub(super) fn take_defaults(
     Ok(())
 }
 
-/// Finds the state that is named, and puts it in order. What earlier runs left behind is nobody's business who reads the
-/// output of another program.
+/// Finds the state that is named, and puts it in order. Who reads the output of another program is told nothing of what
+/// earlier runs left behind.
 pub(super) fn begin(history: Option<&str>, is_without_history: bool, printer: Printer) -> anyhow::Result<State> {
     let shared = SharedArguments { history: history.map(Into::into), no_history: is_without_history, quiet: true };
     let mut state = State::of(&shared);

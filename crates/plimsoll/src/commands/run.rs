@@ -529,7 +529,7 @@ pub(super) fn pod() -> Pod {
 
 #[cfg(test)]
 mod tests {
-    use plimsoll_record::results::VerificationResult;
+    use plimsoll_record::verification::VerificationResult;
 
     use super::*;
 

@@ -5,7 +5,8 @@ use std::borrow::Cow;
 use plimsoll_measure::latency::LatencyHistogram;
 use plimsoll_record::{
     record::{Cell, Record},
-    results::{DirectionResult, VerificationResult},
+    results::DirectionResult,
+    verification::VerificationResult,
 };
 use plimsoll_workload::plan::BlockPlan;
 
