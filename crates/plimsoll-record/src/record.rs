@@ -318,8 +318,8 @@ impl Cell {
         let in_common = |[from, to]: [u64; 2]| {
             theirs.iter().map(move |[other_from, other_to]| to.min(*other_to).saturating_sub(from.max(*other_from)))
         };
-        let together_ns: u64 = ours.iter().copied().flat_map(in_common).sum();
-        let length = |loads: &[[u64; 2]]| loads.iter().map(|[from, to]| to - from).sum::<u64>();
+        let together_ns = ours.iter().copied().flat_map(in_common).fold(0, u64::saturating_add);
+        let length = |loads: &[[u64; 2]]| loads.iter().map(|[from, to]| to - from).fold(0, u64::saturating_add);
         together_ns > length(&ours).min(length(&theirs)) / 100
     }
 
@@ -328,7 +328,7 @@ impl Cell {
         let Some(window) = self.window else { return 0 };
         let counted = self.slots.iter().filter(|slot| slot.counted);
         let before = |slot: &SlotSummary| window.from_ns.saturating_sub(slot.from_ns).min(slot.elapsed_ns);
-        let left_out_ns: u64 = counted.map(before).sum();
+        let left_out_ns = counted.map(before).fold(0, u64::saturating_add);
         left_out_ns - left_out_ns % 1_000_000_000
     }
 

@@ -273,7 +273,7 @@ fn legend(notes: &mut Notes, record: &Record, percentiles: &[Metric]) {
     // Of a command is said what bound it instead.
     for cell in record.cells.iter().filter(|cell| cell.application.is_none()) {
         if let Some(verdict) = cell.verdict {
-            let sentence = format!("{} = {}", verdict.as_str(), rows::meaning_of(verdict, cell));
+            let sentence = format!("{} = {}", verdict.as_str(), rows::meaning(verdict, cell));
             notes.add(Severity::Info, None, sentence);
         }
     }

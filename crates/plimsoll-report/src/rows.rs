@@ -133,27 +133,22 @@ pub(crate) fn verdicts(words: &[Option<Word>]) -> Column {
     Column::new("verdict", Side::Left, 0, text.collect()).toned(tones.collect())
 }
 
-/// What a verdict means, for readers who meet it for the first time.
-pub(crate) const fn meaning(verdict: Verdict) -> &'static str {
+/// What a cell's verdict means, for readers who meet it for the first time. Where nothing but a rate above the limit
+/// speaks for a cache, it may as well be another limit.
+pub(crate) fn meaning(verdict: Verdict, cell: &Cell) -> &'static str {
+    const SEEN: [&str; 3] = ["cached-reads", "reads-without-storage", "repeated-reads-faster"];
+    let is_found = |code: &str| cell.findings.iter().any(|finding| finding.code == code);
     match verdict {
         Verdict::Steady => "the rate was level in its window and is known to the asked precision",
         Verdict::Burst => "a burst allowance was used up, or was still in use",
         Verdict::Drifting => "the rate was still moving",
         Verdict::Unstable => "the rate fluctuated too much for a single number",
+        Verdict::Cached if is_found("read-above-device-limit") && !SEEN.into_iter().any(is_found) => {
+            "something else answered, or the limit is another one"
+        }
         Verdict::Cached => "a cache answered instead of the storage",
         Verdict::ClientLimited => "the machine that measured was the limit",
         Verdict::Short => "measured too briefly to claim that the rate lasts",
-    }
-}
-
-/// The same of a cell: where nothing but a rate above the limit speaks for a cache, it may as well be another limit.
-pub(crate) fn meaning_of(verdict: Verdict, cell: &Cell) -> &'static str {
-    const SEEN: [&str; 3] = ["cached-reads", "reads-without-storage", "repeated-reads-faster"];
-    let is_found = |code: &str| cell.findings.iter().any(|finding| finding.code == code);
-    let is_above_alone = is_found("read-above-device-limit") && !SEEN.into_iter().any(is_found);
-    match verdict {
-        Verdict::Cached if is_above_alone => "something else answered, or the limit is another one",
-        verdict => meaning(verdict),
     }
 }
 

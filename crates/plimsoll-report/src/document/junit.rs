@@ -100,7 +100,7 @@ fn bought(judged: &Judged, explained: &ExplainedCell, cell: &Cell) -> Ending {
         None => rate(judged.measured),
     };
     if cell.verdict == Some(Verdict::Cached) {
-        let meaning = rows::meaning_of(Verdict::Cached, cell);
+        let meaning = rows::meaning(Verdict::Cached, cell);
         return Ending::Skipped(format!("{measured} where {expected} were bought: {meaning}"));
     }
     match judged.reached {

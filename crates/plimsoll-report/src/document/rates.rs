@@ -117,7 +117,7 @@ fn title(record: &Record, cell: &Cell, is_shortened: bool) -> String {
     }
     let word = match cell.verdict {
         Some(verdict) if is_shortened => format!(", {}", verdict.as_str()),
-        Some(verdict) => format!(", {}: {}", verdict.as_str(), rows::meaning(verdict)),
+        Some(verdict) => format!(", {}: {}", verdict.as_str(), rows::meaning(verdict, cell)),
         None => String::new(),
     };
     let rate = match cell.estimate {

@@ -99,7 +99,7 @@ fn meaning(cell: &Cell) -> &str {
     let bound_by = cell.application.as_ref().and_then(|application| application.bound_by);
     match (cell.verdict, bound_by) {
         (Some(_), Some(bound_by)) => rows::meaning_of_bound(bound_by),
-        (Some(verdict), None) => rows::meaning(verdict),
+        (Some(verdict), None) => rows::meaning(verdict, cell),
         (None, _) if cell.told.is_some() => "another program measured and told these numbers",
         (None, _) => cell.why_not_run().unwrap_or_default(),
     }

@@ -61,7 +61,7 @@ impl Syncs {
     const SHARE_MIN: f64 = 0.05;
 
     /// Whether they take so much of the time that a low rate does not tell of the storage.
-    pub(crate) fn matter(&self) -> bool {
+    pub(crate) const fn matter(&self) -> bool {
         self.share >= Self::SHARE_MIN
     }
 

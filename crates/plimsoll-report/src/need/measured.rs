@@ -278,7 +278,7 @@ pub(crate) fn doubt(cell: &Cell) -> Option<(u8, String)> {
         Verdict::Drifting => (5, "only while it was still changing"),
         Verdict::Burst if cell.burst.is_some_and(|burst| !burst.predicted) => (1, "a burst was used up first"),
         Verdict::Burst => (6, "only while the burst lasted"),
-        Verdict::Cached => (7, rows::meaning_of(Verdict::Cached, cell)),
+        Verdict::Cached => (7, rows::meaning(Verdict::Cached, cell)),
     };
     Some((severity, why.to_owned()))
 }

@@ -134,7 +134,7 @@ pub(super) fn find(passage: &Passage<'_>, first: usize, loads: &Loads<'_>) -> Op
             && let Some(first) = (Direction { operations: Some(most), ..direction.clone() }).first_unsupported()
         {
             direction.percentiles.retain(|of| of.percent < first.percent || of.percent >= 100.0);
-            findings.push(doubt(format!("{most} operations have too few syncs for their p{}", first.percent)));
+            findings.push(note("percentiles of syncs are left out that so many reads and writes could not support"));
         }
         transfers.sync = Some(direction);
     }
