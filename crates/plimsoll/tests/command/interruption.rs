@@ -101,7 +101,7 @@ fn a_cell_that_an_interruption_left_out_is_not_run_everywhere() {
     assert!(left_out["verdict_reason"].as_str().unwrap().starts_with("not run: the run was"), "{left_out}");
     let cut = cells.iter().find(|cell| cell["verdict"] == "short").unwrap();
     assert_eq!(cut["verdict_reason"], Value::Null);
-    assert!(said.stdout.contains("slots done: 0 of 1, and a part of one"), "{}", said.stdout);
+    assert!(said.stdout.contains("slots done: 0 of 12, and a part of one"), "{}", said.stdout);
     let listed = place.run("history --json").json();
     let verdicts: Vec<_> = listed[0]["cells"].as_array().unwrap().iter().map(|cell| &cell["verdict"]).collect();
     assert!(verdicts.contains(&&Value::Null) && verdicts.contains(&&json!("short")), "{verdicts:?}");
