@@ -286,12 +286,12 @@ fn job_result(
     let files = if asked.option(&["filename"]).is_some() { 1 } else { asked.clones().unwrap_or(1) };
     let working_set = asked.of_all(&["size", "filesize"]).and_then(size).and_then(|bytes| bytes.checked_mul(files));
     let pace = |name| asked.option(&[name]).filter(|value| *value != "0").map(|value| format!("{name}={value}"));
-    let read_percent = asked.of_all(&["rwmixread"]).and_then(|percent| percent.parse().ok());
+    let pattern = asked.of_all(&["rw", "readwrite"]);
     findings.dedup();
     let elapsed_ns = runtime_ms(job).and_then(|ms| ms.checked_mul(1_000_000));
     let measured = Measured::Transfers(Box::new(Transfers {
-        pattern: asked.of_all(&["rw", "readwrite"]).map(str::to_owned),
-        read_percent: read_percent.filter(|percent| *percent <= 100),
+        pattern: pattern.map(str::to_owned),
+        read_percent: pattern.and_then(|pattern| asked.read_percent(pattern)),
         block_size_bytes: block,
         queue_depth: asked.of_all(&["iodepth"]).and_then(|depth| depth.parse().ok()),
         jobs: asked.jobs,

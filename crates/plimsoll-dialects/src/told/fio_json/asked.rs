@@ -63,6 +63,16 @@ impl<'a> Asked<'a> {
         self.option(names).filter(|_| !self.is_of_several)
     }
 
+    /// The share of reads in a pattern that mixes them with writes, which is a half where nobody said anything else.
+    pub(super) fn read_percent(&self, pattern: &str) -> Option<u8> {
+        if !matches!(pattern.split(':').next(), Some("rw" | "readwrite" | "randrw")) {
+            return None;
+        }
+        let share = |name| Some(self.of_all(&[name])?.parse::<u8>().ok().filter(|percent| *percent <= 100));
+        let of_writes = || Some(share("rwmixwrite")?.map(|percent| 100 - percent));
+        share("rwmixread").or_else(of_writes).unwrap_or(Some(50))
+    }
+
     /// How many clones a section has.
     pub(super) fn clones(&self) -> Option<u64> {
         self.option(&["numjobs"])?.parse().ok().filter(|jobs| *jobs > 0)

@@ -390,6 +390,20 @@ fn all_numbers_of_latency_are_of_the_same_one() {
 }
 
 #[test]
+fn a_mix_is_half_reads_unless_it_was_asked_for_another_share() {
+    for (options, percent) in [
+        (r#""rw" : "randrw""#, Some(50)),
+        (r#""readwrite" : "rw:8""#, Some(50)),
+        (r#""rw" : "rw", "rwmixread" : "90""#, Some(90)),
+        (r#""rw" : "rw", "rwmixwrite" : "90""#, Some(10)),
+        (r#""rw" : "rw", "rwmixread" : "much""#, None),
+        (r#""rw" : "randwrite""#, None),
+    ] {
+        assert_eq!(transfers(&json_result(&[json_job(options, "", "")])).read_percent, percent, "{options}");
+    }
+}
+
+#[test]
 fn operations_in_flight_at_the_end_of_a_ramp_make_no_other_size() {
     let job = json_job(r#""bs" : "4k", "iodepth" : "8", "ramp_time" : "5""#, "", "");
     let ramped = job.replace("4096000", "4128768");
