@@ -30,17 +30,6 @@ pub(crate) fn cargo(arguments: &[&str]) -> Command {
     command
 }
 
-/// The same command, which leaves the processors to whoever wants them.
-pub(crate) fn nice(command: &Command) -> Command {
-    let mut nice = Command::new("nice");
-    nice.args(["-n", "19"]).arg(command.get_program()).args(command.get_args());
-    nice.envs(command.get_envs().filter_map(|(name, value)| Some((name, value?))));
-    if let Some(directory) = command.get_current_dir() {
-        nice.current_dir(directory);
-    }
-    nice
-}
-
 /// Where cargo puts what it builds, whatever else somebody's environment says.
 pub(crate) fn target() -> PathBuf {
     crate::repository().join("target")
@@ -181,13 +170,6 @@ mod tests {
         assert!(error.contains("ended with exit status: 3"), "{error}");
         assert_eq!(shell("sleep 60", Duration::ZERO).unwrap_err().to_string(), "not done after 0 s: ended");
         assert_eq!(seen, ["a\u{fffd}", "b", "c"]);
-    }
-
-    #[test]
-    fn a_command_made_nice_is_the_same_with_less_claim_to_the_processors() {
-        let mut shell = Command::new("sh");
-        shell.args(["-c", "echo $(nice) $PWD $WORD"]).current_dir("/proc").env("WORD", "word");
-        assert_eq!(output(&mut nice(&shell)).unwrap(), "19 /proc word\n");
     }
 
     #[test]

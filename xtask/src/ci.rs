@@ -12,10 +12,7 @@ use std::{
 
 use anyhow::{Context as _, bail};
 
-use crate::{
-    child::{self, Started},
-    codegen, dist, e2e, fuzz_smoke, interruption, page, tidy,
-};
+use crate::{child, codegen, dist, e2e, fuzz_smoke, interruption, page, tidy};
 
 /// Seconds for each fuzz target.
 const FUZZ_SECONDS: u32 = 5;
@@ -72,10 +69,7 @@ pub(crate) fn run() -> anyhow::Result<()> {
     let distribution = || distribution.as_ref().context("there is no release build");
     step("image in empty roots", &mut || distribution()?.prove(&mut |line| counts.show(line)));
     step("release smoke run", &mut || smoke_run(&distribution()?.binary));
-    // A browser waits more than it works. Tests that measure want no company: it is built before they begin.
-    let mut programs = Some(e2e::begin_programs_for_ci());
     step("page", &mut || page::check(&distribution()?.binary, &mut |line| counts.show(line)));
-    step("Kubernetes", &mut || programs.take().expect("a step runs once")?.map_or(Ok(()), Started::wait));
     step("test", &mut || test(&mut counts));
     step("e2e", &mut || e2e::for_ci(&mut |line| counts.show(line)));
     close(&steps, &counts).and_then(|()| interruption::check())

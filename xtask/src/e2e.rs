@@ -18,10 +18,7 @@ use plimsoll_e2e::{component::Component, place};
 
 use self::cluster::Cluster;
 pub(crate) use self::requirements::NETWORK_PLUGINS;
-use crate::{
-    child::{self, Started},
-    interruption,
-};
+use crate::interruption;
 
 #[derive(clap::Args)]
 pub(crate) struct Arguments {
@@ -95,12 +92,6 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<()> {
             components.iter_mut().try_for_each(Component::start_again)
         }
     }
-}
-
-/// For `cargo xtask ci`: begins to build what takes long, in time that nobody else uses. Nothing where the tests will
-/// be skipped, which says so then.
-pub(crate) fn begin_programs_for_ci() -> anyhow::Result<Option<Started>> {
-    requirements::check().ok().map(|()| child::start(child::nice(&programs::go_build()?))).transpose()
 }
 
 /// For `cargo xtask ci`: everything, with the lines of the tests handed to whoever counts them.

@@ -1,6 +1,6 @@
 //! The programs of the cluster, and the images of its containers, in `target/e2e/`.
 
-use std::{fs, path::PathBuf, process::Command};
+use std::{fs, path::PathBuf};
 
 use anyhow::Context as _;
 use plimsoll_e2e::place;
@@ -63,12 +63,6 @@ fn write_image(program: &str, name: &str, content: &[u8]) -> anyhow::Result<()> 
 
 fn build_go() -> anyhow::Result<()> {
     interruption::check()?;
-    child::run(&mut go_build()?)?;
-    interruption::check()
-}
-
-/// The command that builds what has changed of the Go programs.
-pub(super) fn go_build() -> anyhow::Result<Command> {
     let version = go(&["list", "-m", "-f", "{{.Version}}", KUBERNETES_MODULE])?;
     let version = version.trim();
     let mut numbers = version.trim_start_matches('v').split('.');
@@ -84,7 +78,8 @@ pub(super) fn go_build() -> anyhow::Result<Command> {
     let mut build = child::command("go");
     build.current_dir(crate::repository().join("e2e/cluster")).env("CGO_ENABLED", "0");
     build.args(["build", "-trimpath", "-ldflags", &flags, "-o"]).arg(format!("{}/", output.display())).args(PACKAGES);
-    Ok(build)
+    child::run(&mut build)?;
+    interruption::check()
 }
 
 /// The files that define what a snapshot is to the API server.
