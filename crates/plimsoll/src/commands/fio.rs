@@ -46,6 +46,7 @@ use self::{
 use super::{
     dialect, input_file,
     run::{measure, measure_and_show},
+    stripe,
 };
 use crate::{
     cli::SharedArguments,
@@ -248,6 +249,7 @@ fn execute(
 ) -> anyhow::Result<Option<(Record, Option<Saved>)>> {
     let Switches { history, is_without_history, .. } = &jobs.switches;
     let state = dialect::begin(history.as_deref(), *is_without_history, printer)?;
+    stripe::check_in_place(&lowered.directories, &state)?;
     for directory in &lowered.directories {
         fs::create_dir_all(directory).with_context(|| format!("make the directory {directory}, which a file is in"))?;
     }

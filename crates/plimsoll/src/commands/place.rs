@@ -37,7 +37,7 @@ pub(super) fn look(
     state: &State,
     printer: Printer,
 ) -> anyhow::Result<Place> {
-    stripe::check_known(targets, state)?;
+    stripe::check_in_place(targets, state)?;
     let mut facts = target_facts::gather(targets, workloads)?;
     stripe::deal(&mut facts, state)?;
     let mut environment = machine::gather(&facts, &pod());

@@ -182,36 +182,34 @@ pub(super) fn is_array(target: &str, state: &State) -> bool {
     Stripe::of_target(&stripes, target.as_ref()).is_some()
 }
 
-/// Refuses what would be in the place of an array that is not known.
-pub(super) fn check_known(targets: &[String], state: &State) -> anyhow::Result<()> {
+/// Refuses what would be in the place of an array that is not known, or not there.
+pub(super) fn check_in_place(targets: &[String], state: &State) -> anyhow::Result<()> {
     let mut places = targets.iter().map(Path::new).filter(|target| Stripe::is_place(target)).peekable();
     if places.peek().is_none() {
         return Ok(());
     }
     let stripes = state.directory.as_deref().map(Stripe::all).transpose()?.unwrap_or_default();
-    let is_known =
-        |place: &Path| Stripe::of_target(&stripes, place).is_some() || Stripe::around(&stripes, place).is_some();
-    match places.find(|place| !is_known(place)) {
-        Some(place) => bail!(
-            "{} is no array that is known here, or one that was taken down: `plimsoll stripe list` shows those that are",
-            place.display()
-        ),
-        None => Ok(()),
+    for place in places {
+        // A file or directory on an array is one like any other, as long as that is there.
+        let array = Stripe::of_target(&stripes, place).map(|(stripe, ..)| stripe);
+        match array.or_else(|| Stripe::around(&stripes, place)) {
+            Some(stripe) => stripe.in_place()?,
+            None => bail!(
+                "{} is no array that is known here, or one that was taken down: `plimsoll stripe list` shows those \
+                 that are",
+                place.display()
+            ),
+        }
     }
+    Ok(())
 }
 
-/// Looks whether targets that are arrays are in their places, and has jobs dealt among the disks of those whose disks
-/// are not put together.
+/// Has jobs dealt among the disks of targets that are arrays whose disks are not put together.
 pub(super) fn deal(targets: &mut [TargetFacts], state: &State) -> anyhow::Result<()> {
     for facts in targets.iter_mut().filter(|facts| Stripe::is_place(facts.name.as_ref())) {
         let stripes = state.directory.as_deref().map(Stripe::all).transpose()?.unwrap_or_default();
         let path = Path::new(&facts.name);
-        let Some((stripe, own, disks)) = Stripe::of_target(&stripes, path) else {
-            // A file or directory on an array is one like any other, as long as that is there.
-            Stripe::around(&stripes, path).map_or(Ok(()), Stripe::in_place)?;
-            continue;
-        };
-        stripe.in_place()?;
+        let Some((stripe, own, disks)) = Stripe::of_target(&stripes, path) else { continue };
         let Some(count) = own.directories().filter(|count| *count as usize == disks.len()) else { continue };
         facts.kind = TargetKind::Directories(count);
         let each = stripe.targets(own).iter().map(|one| target::facts(one)).collect::<Result<Vec<_>, _>>()?;
