@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, VecDeque};
 
 use jiff::Timestamp;
-use plimsoll_record::event::{RunEvent, RunStarted};
+use plimsoll_record::event::{RunEvent, RunStarted, SlotPurpose};
 use plimsoll_workload::plan::CellPlan;
 use serde::Serialize;
 use uuid::Uuid;
@@ -182,10 +182,11 @@ impl LiveRun {
             }
             RunEvent::SlotFinished(slot) => {
                 self.elapsed_ns = self.elapsed_ns.max(slot.from_ns.saturating_add(slot.elapsed_ns));
-                self.slots_done += 1;
+                let is_done = !slot.is_cut && slot.purpose != SlotPurpose::Bookend;
+                self.slots_done += u32::from(is_done);
                 self.errors += slot.errors.iter().map(|error| error.count).sum::<u64>();
                 self.cell(slot.cell, |cell| {
-                    cell.slots_done += 1;
+                    cell.slots_done += u32::from(is_done);
                     cell.is_measured = false;
                     cell.is_done |= cell.slots.is_some_and(|slots| cell.slots_done >= slots);
                 });
