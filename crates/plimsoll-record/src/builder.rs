@@ -117,8 +117,7 @@ impl RecordBuilder {
                 if let Some(cell) = self.record.cells.get_mut(*cell) {
                     // What is found again replaces what was found before: the later sentence speaks of more.
                     match cell.findings.iter_mut().find(|known| known.code == finding.code) {
-                        Some(known) if known.text != finding.text => known.clone_from(finding),
-                        Some(_) => {}
+                        Some(known) => known.clone_from(finding),
                         None => cell.findings.push(finding.clone()),
                     }
                 }

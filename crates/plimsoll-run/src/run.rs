@@ -363,7 +363,12 @@ impl Story<'_> {
         self.builder.apply(event);
         (self.on_event)(event);
         if let RunEvent::SlotFinished(slot) = event {
-            let found = evidence::so_far(&self.builder.record().cells[slot.cell]);
+            let cell = &self.builder.record().cells[slot.cell];
+            // The numbers behind a sentence that stays the same are told when the run has ended.
+            let is_known = |found: &Finding| {
+                cell.findings.iter().any(|known| (&known.code, &known.text) == (&found.code, &found.text))
+            };
+            let found: Vec<Finding> = evidence::so_far(cell).into_iter().filter(|found| !is_known(found)).collect();
             found.into_iter().for_each(|finding| self.find(slot.cell, finding));
         }
     }

@@ -138,8 +138,13 @@ pub(super) fn stood_still(cell: &Cell) -> Option<Finding> {
     let lengths: Vec<usize> = runs.filter(|run| run[0].stalled).map(<[_]>::len).collect();
     let stalled_seconds: usize = lengths.iter().sum();
     let longest_seconds = lengths.iter().copied().max()? as f64;
-    let who = machine_stood_still(cell, STALLED_PART * longest_seconds * 1e9)
-        .unwrap_or_else(|| "the storage stood still, and mean rates hide that".to_owned());
+    let who = match (machine_stood_still(cell, STALLED_PART * longest_seconds * 1e9), lengths.len()) {
+        (Some(own), 1) => own,
+        (own, _) => {
+            let own = own.map_or_else(String::new, |own| format!("; in the longest, {own}"));
+            format!("the storage stood still, and mean rates hide that{own}")
+        }
+    };
     let text = format!(
         "nothing completed in {stalled_seconds} whole seconds of the measured time although operations were in flight: \
          {who}"
@@ -227,6 +232,10 @@ mod tests {
             ["stalls", "longest_s", "time_share"].map(|key| told.evidence[key].to_string()),
             ["2", "1.0", "0.25"]
         );
+        let hiccup_ns = LatencySummary { max: Some(950_000_000), ..LatencySummary::default() };
+        cell.client = Some(ClientActivity { hiccup_ns, ..ClientActivity::default() });
+        let told = stood_still(&cell).unwrap().text;
+        assert!(told.contains("the storage stood still") && told.contains("in the longest, this machine"), "{told}");
         cell.series.iter_mut().for_each(|second| second.stalled = false);
         assert_eq!(stood_still(&cell), None);
     }
