@@ -4,7 +4,7 @@
 use std::{collections::HashMap, ops::Range};
 
 use plimsoll_record::{
-    results::Finding,
+    results::{Finding, Severity},
     told::{Direction, FoundResult, Measured, Source, Transfers, doubt, mismatch, note},
 };
 
@@ -167,6 +167,11 @@ fn check(jobs: &mut [FoundResult], statuses: &[Status]) {
                 }),
             }
         };
+        // What contradicts itself is so for all of them; how long each of them ran, they tell themselves.
+        let is_of_all = |finding: &&Finding| finding.severity == Severity::Warning && finding.text != DIFFERENT_TIMES;
+        for contradiction in status.findings.iter().filter(is_of_all) {
+            jobs.iter_mut().for_each(|job| job.findings.push(contradiction.clone()));
+        }
         let sum: f64 = jobs.iter().filter_map(of).map(|bytes| bytes as f64).sum();
         // Sizes have three digits or more.
         if differs(sum, status.bytes, 0.01) {

@@ -214,8 +214,11 @@ fn body<'a>(passage: &Passage<'a>, first: usize) -> Body<'a> {
 fn behind_word<'a>(line: &'a str, name: &str) -> Option<&'a str> {
     let is_name = |(at, _): &(usize, &str)| {
         let rest = &line[at + name.len()..];
-        let is_word = !line[..*at].ends_with(|before: char| before.is_alphanumeric() || before == '_');
-        is_word && (rest.starts_with(" (") || rest.starts_with(" percentiles ("))
+        let before = &line[..*at];
+        let is_word = !before.ends_with(|before: char| before.is_alphanumeric() || before == '_');
+        // As in `high prio (50.00%) clat percentiles (usec):`, which is about a part of the operations.
+        let is_of_some = before.trim_end().ends_with(')') && before.contains(" prio (");
+        is_word && !is_of_some && (rest.starts_with(" (") || rest.starts_with(" percentiles ("))
     };
     let (at, _) = line.match_indices(name).find(is_name)?;
     Some(&line[at + name.len() + 1..])
