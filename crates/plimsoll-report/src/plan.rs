@@ -285,10 +285,11 @@ fn times_by_plan(plan: &Plan) -> String {
     session.cells.iter_mut().for_each(|cell| cell.ramp_ns = Some(0));
     let (measured_ns, _) = takes_ns(session);
     let cut_ns = plan.max_time_ns.filter(|max_ns| *max_ns < total_ns);
-    let hedge = if plan.cells.iter().any(|cell| cell.work.slot_ns().is_none()) {
+    let is_open = plan.cells.iter().any(|cell| cell.work.slot_ns().is_none());
+    let hedge = if let Some(max_ns) = cut_ns {
+        format!("at most {} of {}", numbers::duration(max_ns), if is_open { "at least " } else { "" })
+    } else if is_open {
         "at least ".to_owned()
-    } else if let Some(max_ns) = cut_ns {
-        format!("at most {} of ", numbers::duration(max_ns))
     } else if plan.cells.iter().any(|cell| cell.work.ends_by_amount()) {
         "at most ".to_owned()
     } else {

@@ -59,7 +59,7 @@ fn suite(record: &Record, explained: Option<&ExplainedRun>) -> Suite {
         explained.judged.iter().map(move |judged| Test {
             class: class(&cell.target, &cell.workload),
             name: format!("what was bought, {}", judged.operation.plural()),
-            ending: bought(judged, explained, cell),
+            ending: bought(judged, explained, cell, &record.cells),
         })
     });
     Suite {
@@ -92,7 +92,7 @@ fn measured(cell: &Cell) -> Ending {
 
 /// A failure is a claim: that there is less than was bought although the load could have reached it. What is not known
 /// for certain is skipped.
-fn bought(judged: &Judged, explained: &ExplainedCell, cell: &Cell) -> Ending {
+fn bought(judged: &Judged, explained: &ExplainedCell, cell: &Cell, cells: &[Cell]) -> Ending {
     let rate = |value| show::rate(judged.unit, value);
     let expected = rate(judged.expected);
     let measured = match judged.interval {
@@ -111,7 +111,7 @@ fn bought(judged: &Judged, explained: &ExplainedCell, cell: &Cell) -> Ending {
         Reached::Impossible => Ending::Skipped(format!(
             "{measured} are so much more than the {expected} that were bought that something else answered"
         )),
-        Reached::Under => match why_unsure(judged, explained, cell) {
+        Reached::Under => match why_unsure(judged, explained, cell, cells) {
             Some(why) => Ending::Skipped(format!("{measured} where {expected} were bought, which is no claim: {why}")),
             None => Ending::Failed(format!("{measured} where {expected} were bought")),
         },
@@ -119,7 +119,10 @@ fn bought(judged: &Judged, explained: &ExplainedCell, cell: &Cell) -> Ending {
 }
 
 /// Why it does not follow from a rate below what was bought that this was not delivered.
-fn why_unsure(judged: &Judged, explained: &ExplainedCell, cell: &Cell) -> Option<String> {
+fn why_unsure(judged: &Judged, explained: &ExplainedCell, cell: &Cell, cells: &[Cell]) -> Option<String> {
+    if cell.shared_its_target(cells) {
+        return Some("other workloads used the target at the same time".to_owned());
+    }
     let is_tied = explained.judged.len() == 2 && judged.operation == Operation::Read;
     if is_tied && explained.judged[1].operation == Operation::Write {
         return Some("reads of a mix go at the pace of its writes".to_owned());

@@ -131,6 +131,8 @@ fn what_syncs_between_writes_take_is_the_reason_and_no_want_of_operations_in_fli
     let hardly = of(417.0, 1, 2.4, Some(4.17), 2.4, "sku = 'P30'\ncaching = 'None'");
     assert_eq!(codes(&hardly), ["queue-depth"]);
     assert!(hardly.causes[0].text.contains("1 at 2.42 ms each are 412.5 IOPS"), "{:?}", hardly.causes);
+    let both = of(392.0, 1, 2.4, Some(24.5), 2.4, "sku = 'P30'\ncaching = 'None'");
+    assert_eq!(codes(&both), ["syncs", "queue-depth"], "without syncs it is far from the limit too");
     // fio does not count those of `fdatasync`.
     assert_eq!(codes(&of(417.0, 1, 0.1, None, 2.3, "sku = 'P30'\ncaching = 'None'")), ["below-limit"]);
 }

@@ -313,6 +313,9 @@ fn why_it_cannot_tell(want: &Want, cell: &Cell, cells: &[&Cell]) -> Option<Strin
         }
         _ if is_open || pauses => Some("at the pace that was asked for".to_owned()),
         _ if limit => None,
+        _ if cell.figures(Operation::Sync).is_some_and(|syncs| syncs.iops.is_none()) => {
+            Some("with syncs, of which nobody knows how many: try it without".to_owned())
+        }
         _ if syncs.is_some() => syncs.map(|syncs| format!("with a sync {}: try it without", syncs.after())),
         _ if in_flight >= IN_FLIGHT_MIN => None,
         Amount::Bandwidth(_) if in_flight * bytes.unwrap_or(0.0) >= BYTES_IN_FLIGHT_MIN => None,

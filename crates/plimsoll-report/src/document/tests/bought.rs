@@ -60,9 +60,13 @@ fn what_is_no_claim_is_skipped_with_the_reason() {
     let of = |verdict| run(IOPS, verdict, [11_900.0, 12_000.0, 12_100.0]);
     let mut unknown = of(Verdict::Steady);
     unknown.cells[0].read.as_mut().unwrap().iops_high = None;
+    let mut shared = of(Verdict::Steady);
+    shared.cells[0].phase = Some(1);
+    shared.cells.push(shared.cells[0].clone());
     for (record, bought, reason) in [
         (&unsure, "limit = 'iops=10800'", "within its error"),
         (&unknown, "limit = 'iops=16000'", "nobody knows"),
+        (&shared, "limit = 'iops=16000'", "at the same time"),
         (&of(Verdict::ClientLimited), "limit = 'iops=16000'", "the machine that measured was the limit"),
         (&of(Verdict::Short), "limit = 'iops=16000'", "too briefly"),
         (&of(Verdict::Unstable), "limit = 'iops=16000'", "not even"),

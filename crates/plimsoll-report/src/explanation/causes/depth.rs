@@ -15,7 +15,12 @@ pub(super) fn causes(scene: &Scene<'_>) -> Vec<Cause> {
     if scene.load.is_paced || scene.is_shared {
         return Vec::new();
     }
-    under_the_limit(scene).or_else(|| latency_alone(scene)).into_iter().collect()
+    let Some(judged) = scene.telling().find(is_below) else { return latency_alone(scene).into_iter().collect() };
+    let syncs = scene.load.syncs.filter(Syncs::matter);
+    // Where the limit is all but reached without them, more in flight is no advice.
+    let is_enough = syncs.is_some_and(|syncs| judged.measured / (1.0 - syncs.share) >= ALL_BUT * judged.lasting);
+    let depth = if is_enough { None } else { under_the_limit(scene, judged) };
+    syncs.iter().map(syncing).chain(depth).collect()
 }
 
 /// More operations in flight than these are kept waiting rather than missing.
@@ -23,18 +28,21 @@ const FEW: f64 = 4.0;
 /// Longer than this takes no storage that is not held back, magnetic disks included.
 const SERVICE_S_MAX: f64 = 0.020;
 
-/// A load that stays below the limit because it has too little in flight. In a closed loop each rate is what is in
-/// flight over how long it takes, so that this says something only where operations do not wait for each other.
-fn under_the_limit(scene: &Scene<'_>) -> Option<Cause> {
-    let is_below = |judged: &&Judged| match judged.standing {
+/// So much of a limit is all but all of it.
+const ALL_BUT: f64 = 0.9;
+
+/// Whether a rate is below a limit that it could have reached.
+fn is_below(judged: &&Judged) -> bool {
+    match judged.standing {
         Standing::Under => true,
         Standing::BurstOnly => !judged.is_mean_from_full() && judged.burst.is_some(),
         _ => false,
-    };
-    let judged = scene.telling().find(is_below)?;
-    if let Some(syncs) = scene.load.syncs.filter(Syncs::matter) {
-        return Some(syncing(&syncs));
     }
+}
+
+/// A load that stays below the limit because it has too little in flight. In a closed loop each rate is what is in
+/// flight over how long it takes, so that this says something only where operations do not wait for each other.
+fn under_the_limit(scene: &Scene<'_>, judged: &Judged) -> Option<Cause> {
     let (latency_s, in_flight) = (scene.load.latency_s?, scene.load.in_flight?);
     let limit = if judged.standing == Standing::Under { judged.lasting } else { judged.burst? };
     let limit_iops = match judged.unit {
