@@ -390,6 +390,21 @@ fn all_numbers_of_latency_are_of_the_same_one() {
 }
 
 #[test]
+fn percentiles_of_a_part_of_the_operations_are_left_out() {
+    let rows = "\n     |  1.00th=[    6], 50.00th=[   94], 99.00th=[  379], 99.90th=[ 6980],\n     | 99.99th=[10028]\n";
+    let of_priorities =
+        ["high", "low"].map(|which| format!("    {which} prio (50.00%) clat percentiles (usec):{rows}"));
+    let result = &find(&NORMAL.replace("   bw (", &format!("{}   bw (", of_priorities.concat())))[0];
+    assert_eq!(transfers(result).read, transfers(&find(NORMAL)[0]).read);
+}
+
+#[test]
+fn a_status_line_that_contradicts_itself_is_told_of_its_jobs() {
+    let found = find(&NORMAL.replace("READ: bw=8000KiB/s (8192kB/s)", "READ: bw=80.0MiB/s (83.9MB/s)"));
+    assert!(texts(&found[0]).iter().any(|text| text.contains("is not bw=80.0MiB/s")), "{:?}", texts(&found[0]));
+}
+
+#[test]
 fn a_mix_is_half_reads_unless_it_was_asked_for_another_share() {
     for (options, percent) in [
         (r#""rw" : "randrw""#, Some(50)),
