@@ -119,10 +119,8 @@ const fn tone(word: Word) -> Tone {
     match word {
         Word::NotRun => Tone::Bad,
         Word::Verdict(Verdict::Steady) => Tone::Good,
-        Word::Verdict(Verdict::Short) | Word::Told | Word::Bound(_) => Tone::Faint,
-        Word::Verdict(
-            Verdict::Burst | Verdict::Drifting | Verdict::Unstable | Verdict::Cached | Verdict::ClientLimited,
-        ) => Tone::Doubtful,
+        word if word.is_doubtful() => Tone::Doubtful,
+        _ => Tone::Faint,
     }
 }
 

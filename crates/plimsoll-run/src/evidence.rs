@@ -1,6 +1,7 @@
 //! What a cell's numbers show beside its rate: whether they are about the storage at all, and sentences about them.
 //!
-//! Pure functions of the record's cell, so that a run, a pod and a record read back say the same.
+//! Pure functions of the record, so that a run, a pod and a record read back say the same. The session alone knows of
+//! a hidden burst, which it hands in.
 
 use plimsoll_measure::detect::hidden_burst::HiddenBurst;
 use plimsoll_record::{

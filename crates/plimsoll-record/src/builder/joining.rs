@@ -83,8 +83,7 @@ fn join_clients(sum: &mut ClientActivity, other: &ClientActivity) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::results::CpuCost;
-    use crate::verification::VerificationResult;
+    use crate::{results::CpuCost, verification::VerificationResult};
 
     fn slot(latencies_ns: &[u64]) -> SlotResult {
         let [mut histogram, mut second] = [LatencyHistogram::fine(), LatencyHistogram::coarse()];
