@@ -274,6 +274,7 @@ mod tests {
             ("iops<5%", "\"iops<5%\" lacks the sign of the change: write iops<+5% or iops<-5%"),
             ("IOPS<-5%", "\"IOPS\" is written in lower case: iops"),
             ("speed<-5%", "\"speed\" cannot be compared: choose one of iops,"),
+            ("mean>+10%", "a mean is shown and cannot be judged: choose p50, p99 or p99.9"),
             ("p99>+10", "is not an expectation"),
         ] {
             let error = text.parse::<Expectation>().unwrap_err();

@@ -135,6 +135,7 @@ impl Metric {
     }
 }
 
+/// What an expectation may be of.
 impl FromStr for Metric {
     type Err = String;
 
@@ -144,12 +145,17 @@ impl FromStr for Metric {
             // Clouds sell bandwidth.
             found.or_else(|| (text == "bandwidth").then_some(Self::Throughput))
         };
+        // Means are there where another program told them, and nobody told how sure they are.
+        if find(text) == Some(Self::Mean) {
+            return Err("a mean is shown and cannot be judged: choose p50, p99 or p99.9".to_owned());
+        }
         find(text).ok_or_else(|| {
             let lower = text.to_ascii_lowercase();
             if find(&lower).is_some() {
                 return format!("\"{text}\" is written in lower case: {lower}");
             }
-            let words = Self::ALL.map(Self::word).join(", ");
+            let judged = Self::ALL.into_iter().filter(|metric| *metric != Self::Mean);
+            let words = judged.map(Self::word).collect::<Vec<_>>().join(", ");
             format!("\"{text}\" cannot be compared: choose one of {words}")
         })
     }

@@ -29,7 +29,7 @@ pub struct CompareArguments {
     pub reference: Option<String>,
     /// End with exit code 1 when a number has surely changed by more: p99>+10%,iops<-5%
     ///
-    /// The numbers are iops, throughput, p50, p99, p99.9, mean and elapsed. Surely means that the whole interval
+    /// The numbers are iops, throughput, p50, p99, p99.9 and elapsed. Surely means that the whole interval
     /// lies beyond, and not by chance among all numbers that are judged, or that nothing completes any more. What
     /// cannot be judged, as a cell that was not run, is a warning.
     #[arg(long, value_name = "CHANGE", value_delimiter = ',')]
