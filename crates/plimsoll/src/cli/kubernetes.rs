@@ -335,7 +335,7 @@ pub struct PodArguments {
 /// Arguments of `plimsoll kubernetes preflight`.
 #[derive(Args, Debug)]
 #[command(
-    after_help = "Give it the flags that the run is to have. Everything that it looks at stays as it is: what it asks \
+    after_help = "Give it the flags for volumes and pods that the run is to have. Everything that it looks at stays as it is: what it asks \
                   the cluster to make, it asks in dry runs. It ends with 0 when a run would work, and with 1 when not. \
                   Missing rights are added by `plimsoll kubernetes preflight --rules | kubectl auth reconcile -f -`, \
                   by somebody who has them."
@@ -419,13 +419,33 @@ pub struct KubernetesRunArguments {
     pub tags: Vec<(String, String)>,
 }
 
+/// What commands are timed with, which are not in pods: who asks for it is told so.
+const OF_COMMANDS: [&str; 11] = [
+    "command",
+    "setup",
+    "ready",
+    "prepare",
+    "verify_command",
+    "conclude",
+    "cleanup",
+    "warmup",
+    "timeout",
+    "settle",
+    "user",
+];
+
 /// The same flags as of `plimsoll run`; but `--size` is the volume's here, so the region has a name of its own.
 #[derive(Debug)]
 pub struct PodMeasuringArguments(pub MeasuringArguments);
 
 impl PodMeasuringArguments {
     fn renamed(command: Command) -> Command {
-        command.mut_arg("size", |argument| argument.long("region"))
+        let command =
+            OF_COMMANDS.into_iter().fold(command, |all, name| all.mut_arg(name, |argument| argument.hide(true)));
+        command.mut_arg("size", |argument| argument.long("region")).mut_arg("plan", |argument| {
+            let help = argument.get_long_help().map(ToString::to_string).unwrap_or_default();
+            argument.long_help(help.replace("Targets of both are measured", "Its targets are those that flags name"))
+        })
     }
 
     /// What is said of a plan, with the flags that it is asked for by here.

@@ -28,3 +28,15 @@ fn every_flag_that_could_change_a_run_is_refused_beside_resume() {
     ];
     assert_eq!(allowed, expected);
 }
+
+#[test]
+fn help_of_runs_in_pods_offers_no_commands_and_no_targets_of_plans() {
+    let mut cli = Cli::command();
+    cli.build();
+    let pods = cli.find_subcommand_mut("kubernetes").and_then(|all| all.find_subcommand_mut("run")).unwrap();
+    let help = pods.render_long_help().to_string();
+    for absent in ["--command", "--verify-command", "--settle", "Targets of both"] {
+        assert!(!help.contains(absent), "{absent} in:\n{help}");
+    }
+    assert!(help.contains("those that flags name") && help.contains("--iterations"), "{help}");
+}
