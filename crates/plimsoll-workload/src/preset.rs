@@ -128,7 +128,7 @@ pub const PRESETS: &[Preset] = &[
     },
     with_small(
         "k8s-io",
-        "files of 10 kB to 100 MB as exp-k8s-iospeed writes and reads them",
+        "files of 10 KiB to 100 MiB as exp-k8s-iospeed writes and reads them",
         files::k8s_io,
         files::k8s_io_small,
     ),

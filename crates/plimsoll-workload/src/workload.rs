@@ -112,7 +112,7 @@ workload! {
     /// Jobs that run at once. A list sweeps. Default: 1.
     jobs: Sweep<u32>,
     /// The region that operations touch. Default: the whole device or file; in a directory 1 GiB, or 512 MiB
-    /// with effort quick.
+    /// with effort quick, or a quarter of what is free where that is less.
     size: Extent,
     /// Where the region begins. Default: 0.
     offset: Extent,
@@ -183,7 +183,7 @@ workload! {
     /// different layouts have different files, and are refused where they name the same. Files that are created are
     /// always empty, and so are those that are only statted or deleted when there is no `size`.
     layout: Layout,
-    /// Which blocks random operations choose. Default: uniform.
+    /// Which blocks random operations choose. Default: uniform; with `verify` exact-once.
     distribution: Distribution,
     /// Go through the page cache instead of around it. Default: false; with `phases` true.
     buffered: bool,
@@ -205,7 +205,8 @@ workload! {
     arrival: Arrival,
     /// Wait this long before the first operation of a cell.
     start_delay: Span,
-    /// Load before measurement begins, in each slot.
+    /// Load before measurement begins, in each slot. Default: 2 s, or 0.2 s with effort quick; with `duration` or
+    /// passes a quarter of the slot, at most 1 s; none where an amount ends the cell.
     ramp: Span,
     /// Measured time of the cell, ramps excluded. With `phases` the longest time of each phase.
     duration: Span,

@@ -341,8 +341,8 @@ pub(super) fn asked_with(arguments: &RunArguments, plan: PlanFile, printer: Prin
     }
     if !asked_workloads.is_empty() && says_what(&flags) {
         bail!(
-            "--rw, --read-percent and --phases would make every workload of a preset or plan the same, and --command those \
-             of a plan: leave them out"
+            "--rw, --read-percent, --phases and --mix would make every workload of a preset or plan the same, and --command \
+             those of a plan: leave them out"
         );
     }
     if asked_workloads.is_empty() {

@@ -82,7 +82,7 @@ pub(super) const ENTRIES: &[Entry] = &[
     no(Category::Pattern, "plid_select", PLACEMENT).aliases(&["fdp_pli_select"]),
     no(Category::Pattern, "plids", PLACEMENT).aliases(&["fdp_pli"]),
     no(Category::Pattern, "dp_scheme", PLACEMENT),
-    no(Category::Rate, "thinkcycles", "think time is waited, or spun with thinktime_spin, not computed"),
+    no(Category::Rate, "thinkcycles", "think time is slept, not computed"),
     no(Category::Rate, "flow", FLOW),
     no(Category::Rate, "flow_id", FLOW),
     no(Category::Rate, "flow_sleep", FLOW),
