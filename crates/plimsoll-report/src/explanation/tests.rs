@@ -133,6 +133,12 @@ fn what_syncs_between_writes_take_is_the_reason_and_no_want_of_operations_in_fli
     assert!(hardly.causes[0].text.contains("1 at 2.42 ms each are 412.5 IOPS"), "{:?}", hardly.causes);
     let both = of(392.0, 1, 2.4, Some(24.5), 2.4, "sku = 'P30'\ncaching = 'None'");
     assert_eq!(codes(&both), ["syncs", "queue-depth"], "without syncs it is far from the limit too");
+    // However long syncs take, they are nothing that writes wait for.
+    let long = of(37.0, 1, 2.0, Some(37.0), 25.0, "limit = 'iops=5000'");
+    assert_eq!(codes(&long), ["syncs", "queue-depth"]);
+    let text = "too little in flight without syncs too: 1 at 2.00 ms each are 500 IOPS at most, and 5,000 IOPS take 10";
+    assert!(long.causes[1].text.starts_with(text), "{:?}", long.causes);
+    assert_eq!(codes(&of(250.0, 8, 18.0, Some(250.0), 14.8, "limit = 'iops=1000'")), ["syncs"]);
     // fio does not count those of `fdatasync`.
     assert_eq!(codes(&of(417.0, 1, 0.1, None, 2.3, "sku = 'P30'\ncaching = 'None'")), ["below-limit"]);
 }

@@ -19,7 +19,7 @@ pub(super) fn causes(scene: &Scene<'_>) -> Vec<Cause> {
     let syncs = scene.load.syncs.filter(Syncs::matter);
     // Where the limit is all but reached without them, more in flight is no advice.
     let is_enough = syncs.is_some_and(|syncs| judged.measured / (1.0 - syncs.share) >= ALL_BUT * judged.lasting);
-    let depth = if is_enough { None } else { under_the_limit(scene, judged) };
+    let depth = if is_enough { None } else { under_the_limit(scene, judged, syncs) };
     syncs.iter().map(syncing).chain(depth).collect()
 }
 
@@ -41,9 +41,11 @@ fn is_below(judged: &&Judged) -> bool {
 }
 
 /// A load that stays below the limit because it has too little in flight. In a closed loop each rate is what is in
-/// flight over how long it takes, so that this says something only where operations do not wait for each other.
-fn under_the_limit(scene: &Scene<'_>, judged: &Judged) -> Option<Cause> {
+/// flight over how long it takes, so that this says something only where operations do not wait for each other. Syncs
+/// that matter are a reason of their own: beside them it is about what would be without them.
+fn under_the_limit(scene: &Scene<'_>, judged: &Judged, syncs: Option<Syncs>) -> Option<Cause> {
     let (latency_s, in_flight) = (scene.load.latency_s?, scene.load.in_flight?);
+    let latency_s = latency_s * (1.0 - syncs.map_or(0.0, |syncs| syncs.share));
     let limit = if judged.standing == Standing::Under { judged.lasting } else { judged.burst? };
     let limit_iops = match judged.unit {
         Unit::Iops | Unit::FilesPerSecond => limit,
@@ -61,7 +63,7 @@ fn under_the_limit(scene: &Scene<'_>, judged: &Judged) -> Option<Cause> {
     ];
     let latency = numbers::latency_in_text(latency_s * 1e9);
     if in_flight > FEW || latency_s > SERVICE_S_MAX {
-        if judged.standing != Standing::Under {
+        if judged.standing != Standing::Under || syncs.is_some() {
             return None;
         }
         let text = format!(
@@ -71,8 +73,9 @@ fn under_the_limit(scene: &Scene<'_>, judged: &Judged) -> Option<Cause> {
         );
         return Some(Cause::new("saturated", 0.5, text, &evidence));
     }
+    let without = if syncs.is_some() { " without syncs too" } else { "" };
     let text = format!(
-        "too little in flight: {in_flight} at {latency} each are {} at most, and {} take {} at that latency",
+        "too little in flight{without}: {in_flight} at {latency} each are {} at most, and {} take {} at that latency",
         show::iops(in_flight / latency_s),
         show::iops(limit_iops),
         numbers::count(needed.ceil() as u64),
