@@ -42,7 +42,7 @@ const VISITS_MIN: usize = 3;
 pub(super) const TOLD_ALONE: &str = "no interval was told";
 /// Why a percentile of what was measured in one piece has no ratio, though it has an interval.
 const FEW_IN_SECONDS: &str = "too few operations in single seconds for a ratio";
-/// The same of one that is kept of whole slots only.
+/// The same of one that is kept of whole slots only, or of the seconds of several pods.
 const NOT_IN_SECONDS: &str = "measured in one piece, whose seconds do not tell it";
 /// Visits closer than this to the one before are one piece with it.
 const GAP_NS: u64 = 500_000_000;
@@ -337,6 +337,15 @@ fn of_seconds(
         second.measured && window.from_ns <= middle_ns && middle_ns <= window.to_ns
     };
     let log = |second: &Interval| percentile(second).filter(|ns| *ns > 0).map(|ns| (ns as f64).ln());
-    let logs: Option<Vec<f64>> = cell.series.iter().filter(is_within).map(log).collect();
-    LogMean::of_seconds(&logs.ok_or(FEW_IN_SECONDS)?).ok_or(no_interval)
+    let seconds = || cell.series.iter().filter(is_within);
+    let Some(logs) = seconds().map(log).collect::<Option<Vec<f64>>>() else {
+        // Of several pods the seconds tell none, however many operations they had.
+        let tell_any = seconds().any(|second| second.p50_ns.is_some());
+        return Err(match piece {
+            _ if tell_any => FEW_IN_SECONDS,
+            Piece::One => NOT_IN_SECONDS,
+            Piece::FewVisits => no_interval,
+        });
+    };
+    LogMean::of_seconds(&logs).ok_or(no_interval)
 }

@@ -23,7 +23,7 @@ fn too_few_visits_are_not_called_one_piece() {
 
 #[test]
 fn a_percentile_that_seconds_do_not_tell_is_not_said_to_lack_an_interval() {
-    let side = |seed: u64, p99_ns: Option<u64>| {
+    let side = |seed: u64, has_p50: bool, p99_ns: Option<u64>| {
         let mut record = alone("/mnt/a", 1.0, 0.02, seed);
         let cell = &mut record.cells[0];
         cell.slots.truncate(1);
@@ -32,20 +32,23 @@ fn a_percentile_that_seconds_do_not_tell_is_not_said_to_lack_an_interval() {
             t_ns: index * 1_000_000_000,
             length_ns: 1_000_000_000,
             measured: true,
-            p50_ns: Some(600_000 + index % 7 * 10_000),
+            p50_ns: has_p50.then_some(600_000 + index % 7 * 10_000),
             p99_ns,
             ..Interval::default()
         };
         cell.series = (0..30).map(second).collect();
         record
     };
-    let reasons = |p99_ns: Option<u64>| {
-        let comparison = compare(&[&side(1, Some(600_000)), &side(2, p99_ns)]);
+    let reasons = |has_p50: bool, p99_ns: Option<u64>| {
+        let comparison = compare(&[&side(1, true, Some(600_000)), &side(2, has_p50, p99_ns)]);
         let metrics = comparison.pairs[0].cells[0].metrics.clone();
         let reason = |metric: Metric| metrics.iter().find(|pair| pair.metric == metric).unwrap().reason.clone();
         [Metric::P50, Metric::P99, Metric::P99_9].map(reason)
     };
-    let of_p99_9 = Some("measured in one piece, whose seconds do not tell it".to_owned());
-    assert_eq!(reasons(Some(700_000)), [None, None, of_p99_9.clone()]);
-    assert_eq!(reasons(None), [None, Some("too few operations in single seconds for a ratio".to_owned()), of_p99_9]);
+    let untold = Some("measured in one piece, whose seconds do not tell it".to_owned());
+    let too_few = Some("too few operations in single seconds for a ratio".to_owned());
+    assert_eq!(reasons(true, Some(700_000)), [None, None, untold.clone()]);
+    assert_eq!(reasons(true, None), [None, too_few, untold.clone()]);
+    let of_pods = reasons(false, None);
+    assert_eq!(of_pods, [untold.clone(), untold.clone(), untold], "pods have as many operations as others");
 }
