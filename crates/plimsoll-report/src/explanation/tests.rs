@@ -139,6 +139,9 @@ fn what_syncs_between_writes_take_is_the_reason_and_no_want_of_operations_in_fli
     let text = "too little in flight without syncs too: 1 at 2.00 ms each are 500 IOPS at most, and 5,000 IOPS take 10";
     assert!(long.causes[1].text.starts_with(text), "{:?}", long.causes);
     assert_eq!(codes(&of(250.0, 8, 18.0, Some(250.0), 14.8, "limit = 'iops=1000'")), ["syncs"]);
+    // Of what a burst lets through too, and not of what lasts.
+    let burst = "limit = 'iops=300,burst-iops=3000,bucket=5.4M'";
+    assert_eq!(codes(&of(400.0, 1, 1.5, Some(200.0), 2.0, burst)), ["burst-credits", "syncs", "queue-depth"]);
     // fio does not count those of `fdatasync`.
     assert_eq!(codes(&of(417.0, 1, 0.1, None, 2.3, "sku = 'P30'\ncaching = 'None'")), ["below-limit"]);
 }

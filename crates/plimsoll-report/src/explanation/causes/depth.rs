@@ -17,19 +17,13 @@ pub(super) fn causes(scene: &Scene<'_>) -> Vec<Cause> {
     }
     let Some(judged) = scene.telling().find(is_below) else { return latency_alone(scene).into_iter().collect() };
     let syncs = scene.load.syncs.filter(Syncs::matter);
-    // Where the limit is all but reached without them, more in flight is no advice.
-    let is_enough = syncs.is_some_and(|syncs| judged.measured / (1.0 - syncs.share) >= ALL_BUT * judged.lasting);
-    let depth = if is_enough { None } else { under_the_limit(scene, judged, syncs) };
-    syncs.iter().map(syncing).chain(depth).collect()
+    syncs.iter().map(syncing).chain(under_the_limit(scene, judged, syncs)).collect()
 }
 
 /// More operations in flight than these are kept waiting rather than missing.
 const FEW: f64 = 4.0;
 /// Longer than this takes no storage that is not held back, magnetic disks included.
 const SERVICE_S_MAX: f64 = 0.020;
-
-/// So much of a limit is all but all of it.
-const ALL_BUT: f64 = 0.9;
 
 /// Whether a rate is below a limit that it could have reached.
 fn is_below(judged: &&Judged) -> bool {
