@@ -114,7 +114,8 @@ impl Notes {
 }
 
 fn slots(notes: &mut Notes, index: usize, cell: &Cell) {
-    let (done, began) = (cell.rounds_done, !cell.slots.is_empty());
+    // The first records have no slots.
+    let (done, began) = (cell.rounds_done, cell.rounds_done > 0 || !cell.slots.is_empty());
     if let Some(slots) = cell.stopping.slots().filter(|slots| began && done < *slots) {
         let part = if cell.slots.len() as u32 > done { ", and a part of one" } else { "" };
         notes.add(Severity::Warning, Some(index), format!("slots done: {done} of {slots}{part}"));
@@ -407,24 +408,26 @@ mod tests {
     #[test]
     fn a_slot_that_was_cut_off_is_not_done() {
         let workload = "rw = 'randread'\nsize = '64M'\nramp = '0s'\nduration = '3s'";
-        let said = |whole: u32, is_cut: bool| {
+        let said = |whole: u32, is_cut: bool, has_slots: bool| {
             let mut story = Story::new(&["/mnt/data"], &[toml::from_str(workload).unwrap()]);
             let rounds = (0..whole).map(|round| (round, false)).chain(is_cut.then_some((whole, true)));
             for (round, is_cut) in rounds {
                 let slot = SlotResult { is_cut, ..story.slot(0, round, 500, 600_000) };
                 story.tell(&RunEvent::SlotFinished(Box::new(slot)));
             }
-            let record = story.end(54_000_000_000, Outcome::Interrupted);
+            let mut record = story.end(54_000_000_000, Outcome::Interrupted);
+            record.cells[0].slots.retain(|_| has_slots);
             let slots = record.cells[0].stopping.slots().unwrap();
             let text = of(&record).iter().map(|note| note.text(&record)).find(|text| text.contains("slots done"));
             (slots, text.map(|text| text.split_once("slots done: ").unwrap().1.to_owned()))
         };
-        let (slots, nothing) = said(0, false);
+        let (slots, nothing) = said(0, false, true);
         assert_eq!(nothing, None);
-        assert_eq!(said(1, false).1, Some(format!("1 of {slots}")));
-        assert_eq!(said(1, true).1, Some(format!("1 of {slots}, and a part of one")));
-        assert_eq!(said(0, true).1, Some(format!("0 of {slots}, and a part of one")));
-        assert_eq!(said(slots, false).1, None);
+        assert_eq!(said(1, false, true).1, Some(format!("1 of {slots}")));
+        assert_eq!(said(1, true, true).1, Some(format!("1 of {slots}, and a part of one")));
+        assert_eq!(said(0, true, true).1, Some(format!("0 of {slots}, and a part of one")));
+        assert_eq!(said(slots, false, true).1, None);
+        assert_eq!(said(1, false, false).1, Some(format!("1 of {slots}")), "the first records have no slots");
     }
 
     #[test]
