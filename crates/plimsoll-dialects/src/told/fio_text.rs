@@ -167,10 +167,11 @@ fn check(jobs: &mut [FoundResult], statuses: &[Status]) {
                 }),
             }
         };
-        // What contradicts itself is so for all of them; how long each of them ran, they tell themselves.
+        // What contradicts itself is so for all that it sums up; how long each of them ran, they tell themselves.
         let is_of_all = |finding: &&Finding| finding.severity == Severity::Warning && finding.text != DIFFERENT_TIMES;
         for contradiction in status.findings.iter().filter(is_of_all) {
-            jobs.iter_mut().for_each(|job| job.findings.push(contradiction.clone()));
+            let summed_up = jobs.iter_mut().filter(|job| of(job).is_some());
+            summed_up.for_each(|job| job.findings.push(contradiction.clone()));
         }
         let sum: f64 = jobs.iter().filter_map(of).map(|bytes| bytes as f64).sum();
         // Sizes have three digits or more.

@@ -405,6 +405,15 @@ fn a_status_line_that_contradicts_itself_is_told_of_its_jobs() {
 }
 
 #[test]
+fn what_contradicts_itself_of_reads_is_not_told_of_jobs_that_only_wrote() {
+    let writer = "wr: (groupid=0, jobs=1): err= 0: pid=13: Sun Nov 22 08:57:42 2026\n  write: IOPS";
+    let two = NORMAL.replace("  write: IOPS", writer);
+    let found = find(&two.replace("READ: bw=8000KiB/s (8192kB/s)", "READ: bw=80.0MiB/s (83.9MB/s)"));
+    let is_told = |of: &FoundResult| texts(of).iter().any(|text| text.contains("is not bw=80.0MiB/s"));
+    assert_eq!(found.iter().map(is_told).collect::<Vec<_>>(), [true, false], "{found:?}");
+}
+
+#[test]
 fn a_mix_is_half_reads_unless_it_was_asked_for_another_share() {
     for (options, percent) in [
         (r#""rw" : "randrw""#, Some(50)),
