@@ -54,7 +54,13 @@ impl<'a> Asked<'a> {
 
     /// The first of these options that was told; of several sections one that is known of the last as well.
     pub(super) fn option(&self, names: &[&str]) -> Option<&'a str> {
-        let [own, of_all] = self.options.map(|options| names.iter().find_map(|name| options[*name].as_str()));
+        self.named(names).map(|(_, value)| value)
+    }
+
+    /// The same, with its name.
+    fn named<'n>(&self, names: &[&'n str]) -> Option<(&'n str, &'a str)> {
+        let told = |options: &'a Value| names.iter().find_map(|name| Some((*name, options[*name].as_str()?)));
+        let [own, of_all] = self.options.map(told);
         if self.is_of_several { of_all.filter(|_| own.is_none()) } else { own.or(of_all) }
     }
 
@@ -68,9 +74,10 @@ impl<'a> Asked<'a> {
         if !matches!(pattern.split(':').next(), Some("rw" | "readwrite" | "randrw")) {
             return None;
         }
-        let share = |name| Some(self.of_all(&[name])?.parse::<u8>().ok().filter(|percent| *percent <= 100));
-        let of_writes = || Some(share("rwmixwrite")?.map(|percent| 100 - percent));
-        share("rwmixread").or_else(of_writes).unwrap_or(Some(50))
+        // Those of the job come before those of all, whichever of the two they are.
+        let Some((name, percent)) = self.named(&["rwmixread", "rwmixwrite"]) else { return Some(50) };
+        let percent = percent.parse::<u8>().ok().filter(|percent| *percent <= 100)?;
+        Some(if name == "rwmixwrite" { 100 - percent } else { percent })
     }
 
     /// How many clones a section has.

@@ -425,6 +425,9 @@ fn a_mix_is_half_reads_unless_it_was_asked_for_another_share() {
     ] {
         assert_eq!(transfers(&json_result(&[json_job(options, "", "")])).read_percent, percent, "{options}");
     }
+    let job = json(&[json_job(r#""rw" : "rw", "rwmixwrite" : "90""#, "", "")]);
+    let of_all = job.replacen(r#""jobs""#, r#""global options" : { "rwmixread" : "70" }, "jobs""#, 1);
+    assert_eq!(transfers(&find(&of_all)[0]).read_percent, Some(10), "what the job asks for comes first");
 }
 
 #[test]
