@@ -105,7 +105,7 @@ pub(crate) fn generations(plan: &Plan) -> Vec<Vec<GenerationMap>> {
 }
 
 /// How far a cell and the run are.
-fn progress(session: &Session, plan: &Plan, cell: usize, now_ns: u64) -> RunEvent {
+pub(crate) fn progress(session: &Session, plan: &Plan, cell: usize, now_ns: u64) -> RunEvent {
     let of = session.progress(cell);
     let (run_remaining_ns, run_remaining_max_ns) = session.remaining_ns(now_ns);
     let judged = plan.cells[cell].stopping == StoppingRule::Sure && session.rules().claims;

@@ -392,6 +392,8 @@ impl Story<'_> {
         for text in &resuming.warnings {
             self.tell(&RunEvent::Warning { text: text.clone() });
         }
+        // What is left, before files are written anew.
+        (0..plan.cells.len()).for_each(|cell| self.tell(&doing::progress(session, plan, cell, resumption.t_ns)));
         (failed, resumption.t_ns)
     }
 
@@ -476,9 +478,35 @@ const fn choice(engine: &SelectedEngine) -> EngineChoice {
 #[cfg(test)]
 mod tests {
     use plimsoll_record::{event::SlotResult, results::OpenLoopResult};
+    use plimsoll_workload::certainty::StoppingRule;
 
     use super::*;
     use crate::test_plans::started;
+
+    #[test]
+    fn who_goes_on_tells_what_is_left_before_files_are_written() {
+        let second_ns = 1_000_000_000;
+        let mut begun = started("rw = 'randread'\nramp = '0s'\nduration = '24s'");
+        begun.plan.cells[0].stopping = StoppingRule::Fixed { slots: 6, discarded: 0 };
+        begun.plan.cells[0].work.blocks_mut().unwrap().slot_ns = Some(4 * second_ns);
+        let plan = begun.plan.clone();
+        let slot = |round: u32| {
+            let from_ns = u64::from(round) * 4 * second_ns;
+            SlotResult { round, from_ns, elapsed_ns: 4 * second_ns, ..SlotResult::default() }
+        };
+        let events = (0..5).map(|round| RunEvent::SlotFinished(Box::new(slot(round)))).collect();
+        let resuming = Resuming { at: jiff::Timestamp::UNIX_EPOCH, events, warnings: Vec::new() };
+        let mut session = Session::new(judgement::session_plan(&plan));
+        let mut left_ns = Vec::new();
+        let mut on_event = |event: &RunEvent| {
+            if let RunEvent::CellProgress { run_remaining_ns, .. } = event {
+                left_ns.push(*run_remaining_ns);
+            }
+        };
+        let mut story = Story { builder: RecordBuilder::new(begun), on_event: &mut on_event };
+        story.resume(&plan, &resuming, &mut session);
+        assert_eq!(left_ns, [4 * second_ns]);
+    }
 
     #[test]
     fn what_slots_so_far_add_up_to_is_told_after_each_and_once() {
