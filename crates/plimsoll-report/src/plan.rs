@@ -285,7 +285,7 @@ fn times_by_plan(plan: &Plan) -> String {
     session.cells.iter_mut().for_each(|cell| cell.ramp_ns = Some(0));
     let (measured_ns, _) = takes_ns(session);
     let cut_ns = plan.max_time_ns.filter(|max_ns| *max_ns < total_ns);
-    let is_open = plan.cells.iter().any(|cell| cell.work.slot_ns().is_none());
+    let is_open = plan.cells.iter().any(|cell| cell.work.is_open_ended());
     let hedge = if let Some(max_ns) = cut_ns {
         format!("at most {} of {}", numbers::duration(max_ns), if is_open { "at least " } else { "" })
     } else if is_open {
@@ -313,14 +313,26 @@ fn times_by_plan(plan: &Plan) -> String {
     }
 }
 
-/// The time of cells of which at least one ends when its rate is sure.
+/// The time of cells of which at least one ends when its rate is sure. What ends by its amount may take none.
 fn times_by_rules(plan: &Plan) -> String {
-    let (shortest_ns, longest_ns) = takes_ns(judgement::session_plan(plan));
-    if shortest_ns == longest_ns {
-        return numbers::duration(shortest_ns);
-    }
-    let they = if plan.cells.len() == 1 { "it is" } else { "they are" };
-    format!("{} if {they} steady, {} at most", numbers::duration(shortest_ns), numbers::duration(longest_ns))
+    let session = judgement::session_plan(plan);
+    let (_, longest_ns) = takes_ns(session.clone());
+    let mut brief = session;
+    let by_amount = brief.cells.iter_mut().zip(&plan.cells).filter(|(_, cell)| cell.work.ends_by_amount());
+    by_amount.filter_map(|(of, _)| of.fixed.as_mut()).for_each(|fixed| fixed.measured_ns = Some(0));
+    let (shortest_ns, unsteady_ns) = takes_ns(brief);
+    let is_open = plan.cells.iter().any(|cell| cell.work.is_open_ended());
+    let most_ns = if is_open { plan.max_time_ns } else { Some(longest_ns) }.filter(|ns| *ns > shortest_ns);
+    let may_take_longer = plan.max_time_ns.is_none_or(|max_ns| shortest_ns < max_ns);
+    let by_amount = plan.cells.iter().any(|cell| cell.work.ends_by_amount());
+    let least = if by_amount && may_take_longer { "at least " } else { "" };
+    let steady = match plan.cells.len() {
+        _ if unsteady_ns == shortest_ns => "",
+        1 => " if it is steady",
+        _ => " if they are steady",
+    };
+    let most = most_ns.map_or_else(String::new, |ns| format!(", {} at most", numbers::duration(ns)));
+    format!("{least}{}{steady}{most}", numbers::duration(shortest_ns))
 }
 
 /// A preset in the list of presets.
@@ -528,6 +540,26 @@ mod tests {
             cell.work.blocks_mut().unwrap().ramp_ns = 0;
         }
         assert_eq!(times(&plan, false), "2 cells, 9m 32s if they are steady, 13m 52s at most");
+    }
+
+    #[test]
+    fn beside_what_ends_by_its_amount_the_time_of_a_plan_is_a_lower_bound() {
+        let told = |effort: Effort, slot_s: Option<u64>, max_s: Option<u64>| {
+            let mut plan = test_records::plan(&["/mnt/data"], &[Workload::default(), Workload::default()]);
+            (plan.effort, plan.max_time_ns) = (effort, max_s.map(|max_s| max_s * 1_000_000_000));
+            plan.cells[0].stopping = StoppingRule::Sure;
+            plan.cells[1].stopping = StoppingRule::Fixed { slots: 2, discarded: 0 };
+            plan.cells.iter_mut().for_each(|cell| cell.work.blocks_mut().unwrap().ramp_ns = 0);
+            let blocks = plan.cells[1].work.blocks_mut().unwrap();
+            (blocks.operations, blocks.slot_ns) = (Some(1000), slot_s.map(|slot_s| slot_s * 1_000_000_000));
+            times(&plan, false)
+        };
+        assert_eq!(told(Effort::Standard, None, None), "2 cells, at least 9m 32s if they are steady");
+        assert_eq!(told(Effort::Standard, None, Some(60)), "2 cells, 1m 00s");
+        let limited = told(Effort::Standard, Some(600), None);
+        assert_eq!(limited, "2 cells, at least 9m 32s if they are steady, 25m 20s at most");
+        assert_eq!(told(Effort::Quick, None, None), "2 cells, at least 7.20 s");
+        assert_eq!(told(Effort::Quick, None, Some(60)), "2 cells, at least 7.20 s, 1m 00s at most");
     }
 
     #[test]

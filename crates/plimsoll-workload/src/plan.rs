@@ -167,6 +167,11 @@ impl Work {
         }
     }
 
+    /// Whether nothing else ends a slot, so that nobody knows how long it takes.
+    pub fn is_open_ended(&self) -> bool {
+        self.ends_by_amount() && self.slot_ns().is_none()
+    }
+
     /// Whether errors are counted, and do not end the cell.
     pub const fn keeps_going(&self) -> bool {
         match self {

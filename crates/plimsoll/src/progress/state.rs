@@ -82,6 +82,8 @@ struct CellProgress {
     /// Measured time of a slot; `None` when an amount may end it, so that nobody knows.
     slot_ns: Option<u64>,
     ends_by_amount: bool,
+    /// Whether nothing else ends its slots.
+    is_open_ended: bool,
     /// Whether slots have a time and no seconds of load: files as sets, and applications.
     is_timed: bool,
     keep_going: bool,
@@ -172,6 +174,7 @@ impl CellProgress {
             ramp_ns: work.ramp_ns(),
             slot_ns: work.slot_ns().filter(|_| !work.ends_by_amount()),
             ends_by_amount: work.ends_by_amount(),
+            is_open_ended: work.is_open_ended(),
             is_timed: work.blocks().is_none(),
             keep_going: work.keeps_going(),
             latest: None,

@@ -105,8 +105,10 @@ impl ProgressState {
             _ => at_ns,
         };
         let since = |ns: u64| ns.saturating_sub(until_ns.saturating_sub(at_ns));
-        let at_most_ns = (left_max_ns > left_ns).then(|| since(left_max_ns));
-        Remaining { ns: since(left_ns), at_least: false, at_most_ns }
+        // The session only guesses how long the slots of such cells take.
+        let is_open = self.cells.iter().any(|cell| cell.is_open_ended && !cell.is_done);
+        let at_most_ns = (left_max_ns > left_ns && !is_open).then(|| since(left_max_ns));
+        Remaining { ns: since(left_ns), at_least: is_open, at_most_ns }
     }
 
     /// What the plan says of the slots to come and of the one that runs, as far as it says any.

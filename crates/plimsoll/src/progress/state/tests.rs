@@ -1,6 +1,6 @@
 //! Scripted runs, and what is shown of them at each moment.
 
-use plimsoll_workload::workload::Workload;
+use plimsoll_workload::{certainty::StoppingRule, workload::Workload};
 
 use super::*;
 use crate::progress::test_events::{
@@ -84,6 +84,28 @@ fn a_cell_that_an_amount_ends_makes_the_time_a_lower_bound() {
     assert_eq!(at(&after(&plan, &events), 0).remaining, at_least(12 + 1));
     let events = [(0, started(1, 0)), (3, finished(1, 0, 0)), (3, started(0, 0))];
     assert_eq!(at(&after(&plan, &events), 3).remaining, exactly(12));
+}
+
+#[test]
+fn beside_a_cell_that_ends_by_its_rate_an_amount_makes_the_time_a_lower_bound_too() {
+    let counted = Workload { operations: Some(2000), duration: None, ..twelve_seconds("counted") };
+    let mut plan = plan(&["/mnt/data"], &[twelve_seconds("first"), counted]);
+    plan.cells[0].stopping = StoppingRule::Sure;
+    let mut events = vec![(0, laid_out("/mnt/data")), (0, told(0, 9))];
+    assert_eq!(at(&after(&plan, &events), 0).remaining, at_least(9));
+    events.push((0, started(1, 0)));
+    assert_eq!(at(&after(&plan, &events), 20).times(), "20 s in, time left unknown");
+    let run_remaining_ns = 4 * SECOND_NS;
+    let done = RunEvent::CellProgress {
+        cell: 1,
+        precision: None,
+        precision_wanted: None,
+        is_done: true,
+        run_remaining_ns,
+        run_remaining_max_ns: run_remaining_ns,
+    };
+    events.extend([(20, finished(1, 0, 0)), (20, done)]);
+    assert_eq!(at(&after(&plan, &events), 20).remaining, exactly(4));
 }
 
 #[test]
