@@ -1,10 +1,11 @@
 //! Verification of one job: stamps what it writes, checks what it reads, and reads everything back at the end.
 
-use std::io;
+use std::{io, os::fd::BorrowedFd};
 
 use plimsoll_io::{
     clock::Clock,
     engine::{Engine, Tag},
+    page_cache,
 };
 use plimsoll_measure::latency::LatencyHistogram;
 use plimsoll_record::verification::VerificationResult;
@@ -14,8 +15,9 @@ use plimsoll_workload::{
     plan::BlockPlan,
     verification::{self, Expected, GenerationMap, Mismatch, MismatchKind},
 };
+use rustix::{fs::fsync, io::retry_on_intr};
 
-use crate::stops::Stops;
+use crate::{stops::Stops, tally::SlotTally};
 
 /// What a job knows of its blocks.
 pub struct Checker<'a> {
@@ -104,6 +106,18 @@ impl<'a> Checker<'a> {
             format!("in file {file} at offset {offset}")
         } else {
             format!("at offset {offset}")
+        }
+    }
+
+    /// Has what was written through the page cache reach the storage, and leave the cache, so that it is the storage
+    /// that is read back. What the storage did not take is counted as a failed sync.
+    pub fn leave_page_cache(&self, files: &[BorrowedFd<'_>], tally: &mut SlotTally) {
+        for (number, file) in (0..).zip(files) {
+            if let Err(errno) = retry_on_intr(|| fsync(file)) {
+                let sync = Operation { kind: OperationKind::Sync, file: number, length: 0, offset: 0 };
+                tally.count_error(sync, io::Error::from(errno).to_string(), self.space.has_several_files());
+            }
+            page_cache::drop_cached(*file);
         }
     }
 

@@ -409,6 +409,9 @@ impl Station<'_> {
             Some(checker) if crew.plan.writes() => {
                 // Reading back is load as well, and not what others measure.
                 measuring.wait_for_all(stops);
+                if crew.plan.buffered && !stops.is_set() {
+                    checker.leave_page_cache(files, &mut outcome.tally);
+                }
                 let result = checker.read_back(&mut outcome.engine, &MonotonicClock, crew.tags, stops);
                 Some(result.map_err(failed)?)
             }

@@ -14,7 +14,7 @@ use std::{
     sync::{Mutex, MutexGuard, PoisonError, atomic::AtomicBool},
 };
 
-use plimsoll_io::{block_device, target};
+use plimsoll_io::{block_device, process_usage::ProcessIo, target};
 use plimsoll_record::{
     environment::Environment,
     event::{RunEvent, RunStarted},
@@ -124,6 +124,19 @@ fn what_the_page_cache_answers_shows_and_direct_io_shows_none() {
     let written = measure(place.path(), &format!("{SHORT}rw = 'write'\nbuffered = true"));
     let cache = written.cache.unwrap();
     assert!(cache.requested_write_bytes > 0 && cache.residency.unwrap().after_bytes > Some(0));
+}
+
+#[test]
+fn what_was_written_through_the_page_cache_is_read_back_from_the_storage() {
+    let _alone = alone();
+    let Some(place) = directory_on_disk() else { return };
+    let read_bytes = || ProcessIo::now().unwrap().read_bytes;
+    let before = read_bytes();
+    let cell = measure(place.path(), "rw = 'write'\nbuffered = true\nverify = true\nsize = '8MiB'\nloops = 1");
+    let verification = cell.verification.unwrap();
+    assert_eq!((verification.blocks_read_back, verification.mismatches), (2048, 0));
+    let read_bytes = read_bytes() - before;
+    assert!(read_bytes >= 8 << 20, "{read_bytes} bytes came from the storage");
 }
 
 /// A loop device on a file in memory, which nobody else uses; detached when dropped.

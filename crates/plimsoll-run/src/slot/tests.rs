@@ -1,6 +1,6 @@
 //! What a visit promises whatever happens around it.
 
-use std::os::fd::AsFd;
+use std::{fs::OpenOptions, os::fd::AsFd};
 
 use plimsoll_io::clock::{Precision, sleep_until_ns};
 use plimsoll_workload::{operation::OperationKind, operation_stream::OperationStream};
@@ -25,13 +25,23 @@ fn visit_as(
     on_interval: &mut dyn FnMut(Interval),
 ) -> SlotOutcome {
     let file = tempfile::tempfile().unwrap();
-    let setup = SlotSetup {
+    let in_memory = true;
+    visit(&SlotSetup { in_memory, ..setup(engine, plan, &[file.as_fd()], stop) }, on_interval).unwrap()
+}
+
+fn setup<'a>(
+    engine: EngineKind,
+    plan: &'a BlockPlan,
+    files: &'a [BorrowedFd<'a>],
+    stop: &'a AtomicBool,
+) -> SlotSetup<'a> {
+    SlotSetup {
         first_worker: 0,
         plan,
         engine,
-        in_memory: true,
+        in_memory: false,
         devices: &[],
-        files: &[file.as_fd()],
+        files,
         names: None,
         round: 0,
         not_before_ns: 0,
@@ -45,8 +55,7 @@ fn visit_as(
         run_started_ns: 0,
         stop,
         over: None,
-    };
-    visit(&setup, on_interval).unwrap()
+    }
 }
 
 #[test]
@@ -70,6 +79,25 @@ fn an_amount_of_bytes_is_kept_over_all_jobs() {
         let outcome = visit_memory(&plan, &AtomicBool::new(false), &mut |_| {});
         assert_eq!(outcome.tally.read.bytes, bytes, "{io_size} in {jobs} jobs");
     }
+}
+
+#[test]
+fn what_the_storage_did_not_take_from_the_page_cache_is_a_failed_sync_and_read_back_all_the_same() {
+    // It takes all writes, knows no sync, and has nothing but zeros.
+    let zeros = OpenOptions::new().read(true).write(true).open("/dev/zero").unwrap();
+    let stop = AtomicBool::new(false);
+    let failed = |buffered: bool| {
+        let text = "rw = 'write'\nverify = true\nsize = '64KiB'\nloops = 1\nramp = '0s'";
+        let plan = plan(&format!("{text}\nbuffered = {buffered}"));
+        let files = [zeros.as_fd()];
+        let generations = [GenerationMap::new(1, plan.job_region(0), plan.block_size_bytes_max)];
+        let setup = SlotSetup { generations: &generations, ..setup(EngineKind::Psync, &plan, &files, &stop) };
+        let SlotOutcome { tally, verification, .. } = visit(&setup, &mut |_| {}).unwrap();
+        assert_eq!(verification.unwrap().mismatches, 16);
+        tally.errors.into_iter().map(|error| (error.operation, error.count)).collect::<Vec<_>>()
+    };
+    assert_eq!(failed(true), [("sync".to_owned(), 1)]);
+    assert_eq!(failed(false), []);
 }
 
 #[test]
