@@ -93,11 +93,11 @@ struct Done {
     may_go_on: bool,
 }
 
-/// Maps for the jobs of every cell that verifies.
-pub(crate) fn generations(plan: &Plan) -> Vec<Vec<GenerationMap>> {
+/// Maps for the jobs of every cell that verifies what this process writes.
+pub(crate) fn generations(plan: &Plan, writer: u64) -> Vec<Vec<GenerationMap>> {
     let of = |cell: usize, plan: &BlockPlan| -> Vec<GenerationMap> {
         let jobs = if plan.verify { 0..plan.jobs } else { 0..0 };
-        let seed = |job| verification::seed_of(plan, cell, job);
+        let seed = |job| verification::seed_of(writer, plan, cell, job);
         jobs.map(|job| GenerationMap::new(seed(job), plan.job_region(job), plan.block_size_bytes_max)).collect()
     };
     let cells = plan.cells.iter().enumerate();

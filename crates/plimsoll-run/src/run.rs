@@ -9,6 +9,7 @@ use std::{
     sync::atomic::{AtomicBool, Ordering},
 };
 
+use jiff::Timestamp;
 use plimsoll_applications::application::{Application, StageError};
 use plimsoll_files::set::SetError;
 use plimsoll_io::{
@@ -28,10 +29,12 @@ use plimsoll_workload::{
     error_chain::chain,
     limits,
     plan::{BlockPlan, Plan},
+    random::{Purpose, derive_seed},
     settings::EngineChoice,
     units::Span,
 };
 use thiserror::Error;
+use uuid::Uuid;
 
 use crate::{
     appointment::{Appointments, AskStart},
@@ -249,11 +252,19 @@ fn check_room(plan: &Plan) -> Result<(), RunError> {
     targets.into_iter().try_for_each(check).map_err(RunError::Layout)
 }
 
+/// A number that no other process has, of this run or another: what it writes is never taken for what was there before.
+fn writer(run: Uuid, began: Timestamp) -> u64 {
+    let (high, low) = run.as_u64_pair();
+    let of_run = derive_seed(high, Purpose::VerifiedFile, low);
+    derive_seed(of_run, Purpose::VerifiedFile, began.as_nanosecond() as u64)
+}
+
 /// Does a plan. Every event is handed to `on_event` as it happens; setting `stop` ends the run soon, with a partial
 /// record. An `Err` means that nothing was measured at all.
 pub fn run(request: RunRequest, stop: &AtomicBool, on_event: &mut dyn FnMut(&RunEvent)) -> Result<Record, RunError> {
     let RunRequest { started, destroy, files_after, state_directory, surroundings, resuming, start, common } = request;
     let (id, plan) = (started.id, started.plan.clone());
+    let writer = writer(id, resuming.as_ref().map_or(started.started, |resuming| resuming.at));
     // What can refuse does so before anything is created or announced.
     let engines = select_engines(&plan, resuming.as_ref())?;
     let guards = Sites::guard(&plan, &destroy)?;
@@ -280,7 +291,7 @@ pub fn run(request: RunRequest, stop: &AtomicBool, on_event: &mut dyn FnMut(&Run
         }
     }
     let mut emit = |event| story.tell(&event);
-    let making = Making { run: id, files_after, state_directory: state_directory.as_deref(), common };
+    let making = Making { run: id, writer, files_after, state_directory: state_directory.as_deref(), common };
     let result = Sites::open(&plan, guards, making, stop, &mut emit).and_then(|mut sites| {
         let mut applications = sites.applications(&plan, &surroundings)?;
         if command.is_none() {
@@ -295,7 +306,7 @@ pub fn run(request: RunRequest, stop: &AtomicBool, on_event: &mut dyn FnMut(&Run
             sites: &sites,
             file_sets: sites.file_sets(&plan)?,
             applications,
-            generations: doing::generations(&plan),
+            generations: doing::generations(&plan, writer),
             failed,
             headroom: Headroom::default(),
             appointments: Appointments::new(start),
@@ -337,10 +348,11 @@ pub fn run(request: RunRequest, stop: &AtomicBool, on_event: &mut dyn FnMut(&Run
 /// # Errors
 /// When they cannot be made.
 pub fn prepare_files(request: RunRequest, stop: &AtomicBool) -> Result<(), RunError> {
-    let RunRequest { started: RunStarted { id, plan, .. }, destroy, files_after, state_directory, common, .. } =
-        request;
+    let RunRequest { started, destroy, files_after, state_directory, common, .. } = request;
+    let RunStarted { id, plan, started, .. } = started;
     let guards = Sites::guard(&plan, &destroy)?;
-    let making = Making { run: id, files_after, state_directory: state_directory.as_deref(), common };
+    let (writer, state_directory) = (writer(id, started), state_directory.as_deref());
+    let making = Making { run: id, writer, files_after, state_directory, common };
     let sites = Sites::open(&plan, guards, making, stop, &mut |_| {})?;
     (0..plan.cells.len()).try_for_each(|cell| sites.make_existing(cell, stop))?;
     sites.close(&mut |_| {});
@@ -477,6 +489,8 @@ const fn choice(engine: &SelectedEngine) -> EngineChoice {
 
 #[cfg(test)]
 mod tests {
+    use std::fs;
+
     use plimsoll_record::{event::SlotResult, results::OpenLoopResult};
     use plimsoll_workload::certainty::StoppingRule;
 
@@ -528,5 +542,31 @@ mod tests {
         }
         story.conclude(&mut session);
         assert_eq!(told, [3, 3, 43], "the sentence of the second slot is about more operations");
+    }
+
+    #[test]
+    fn no_two_processes_write_the_same_verified_blocks() {
+        let place = tempfile::tempdir().unwrap();
+        let path = place.path().join("kept");
+        let workload = "rw = 'randrw'\nverify = true\nengine = 'psync'\nbuffered = true\nsize = '64KiB'\nloops = 2";
+        // The seed of the first block after a run that is that many seconds old.
+        let seed = |run, resumed_s: Option<i64>| {
+            let mut begun = started(workload);
+            begun.id = Uuid::from_u128(run);
+            begun.plan.cells[0].target = path.to_str().unwrap().to_owned();
+            let resuming = resumed_s.map(|at| Resuming {
+                at: Timestamp::from_second(at).unwrap(),
+                events: Vec::new(),
+                warnings: Vec::new(),
+            });
+            let request = RunRequest { resuming, files_after: FilesAfter::Kept, ..RunRequest::new(begun) };
+            let record = super::run(request, &AtomicBool::new(false), &mut |_| {}).unwrap();
+            let found = record.cells[0].verification.as_ref().unwrap();
+            assert!(found.mismatches == 0 && found.blocks_read_back == 16, "{found:?}");
+            fs::read(&path).unwrap()[16..24].to_owned()
+        };
+        let seeds: BTreeSet<_> =
+            [(1, None), (2, None), (2, Some(60)), (2, Some(90))].map(|(run, at)| seed(run, at)).into();
+        assert_eq!(seeds.len(), 4, "all of them have the same seed in their plan");
     }
 }

@@ -51,6 +51,8 @@ use crate::{
 pub struct Making<'a> {
     /// The run.
     pub run: Uuid,
+    /// What the blocks carry that this process writes, where they are verified.
+    pub writer: u64,
     /// What becomes of them.
     pub files_after: FilesAfter,
     /// Where to note what there is.
@@ -62,6 +64,7 @@ pub struct Making<'a> {
 /// All targets of a run.
 pub struct Sites {
     run: Uuid,
+    writer: u64,
     common: Option<CommonFiles>,
     /// What says to other machines that files are used.
     in_use: Vec<InUse>,
@@ -139,10 +142,11 @@ impl Sites {
         emit: &mut dyn FnMut(RunEvent),
     ) -> Result<Self, RunError> {
         open_files::check(plan)?;
-        let Making { run, files_after, state_directory, common } = making;
+        let Making { run, writer, files_after, state_directory, common } = making;
         let objects = TestObjects::new(Owner::this_process(run), state_directory);
         let mut opened = Self {
             run,
+            writer,
             common,
             in_use: Vec::new(),
             sites: Vec::new(),
@@ -190,7 +194,7 @@ impl Sites {
         emit: &mut dyn FnMut(RunEvent),
     ) -> Result<Place, RunError> {
         let path = Path::new(target);
-        let mut wanted = Wanted::of(plan, target);
+        let mut wanted = Wanted::of(plan, target, self.writer);
         let place = if is_device(target) {
             let devices = block_device::device_of(path).into_iter().collect();
             self.sites.push(Site { kind: TargetKind::Device, devices, is_laid_out: false });

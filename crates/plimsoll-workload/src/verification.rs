@@ -16,7 +16,9 @@
 //!
 //! The rest is the random content that [`ContentSource`] gives for seed, offset and generation. The file or
 //! device of each cell has a seed of its own, [`seed_of`], and so have the files of each job where jobs share none:
-//! otherwise a write into the wrong one could not be noticed.
+//! otherwise a write into the wrong one could not be noticed. So has each process that does a plan, or goes on with
+//! one: otherwise a lost write could not be noticed where another run with the same seed, or the same run before it was
+//! interrupted, had written that block. No process looks for what another one wrote.
 
 use std::{
     fmt,
@@ -105,13 +107,15 @@ pub struct Mismatch {
     pub detail: String,
 }
 
-/// The seed of the file or device that a job of a cell verifies, by the cell's number in the plan of the run.
-pub const fn seed_of(plan: &BlockPlan, cell: usize, job: u32) -> u64 {
+/// The seed of the file or device that a job of a cell verifies, by the cell's number in the plan of the run, and by a
+/// number that only the process has that writes.
+pub const fn seed_of(writer: u64, plan: &BlockPlan, cell: usize, job: u32) -> u64 {
     let job = match plan.files {
         FileSharing::Shared => 0,
         FileSharing::PerJob => job,
     };
-    derive_seed(derive_seed(plan.seed, Purpose::VerifiedFile, cell as u64), Purpose::VerifiedFile, job as u64)
+    let of_writer = derive_seed(plan.seed, Purpose::VerifiedFile, writer);
+    derive_seed(derive_seed(of_writer, Purpose::VerifiedFile, cell as u64), Purpose::VerifiedFile, job as u64)
 }
 
 /// Makes a buffer a verified block. The buffer holds more than a header.

@@ -22,7 +22,7 @@ fn open_with(path: &Path, lines: &[&str], emit: &mut dyn FnMut(RunEvent)) -> Res
     let facts = target::facts(path).unwrap();
     let plan = Plan::resolve(&[facts], &workloads, &Certainty::of(Effort::Quick), 42).unwrap();
     let run = Uuid::from_u128(1);
-    let making = Making { run, files_after: FilesAfter::Kept, state_directory: None, common: None };
+    let making = Making { run, writer: 0, files_after: FilesAfter::Kept, state_directory: None, common: None };
     Sites::open(&plan, Sites::guard(&plan, &[])?, making, &AtomicBool::new(false), emit)
 }
 

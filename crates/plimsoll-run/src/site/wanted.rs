@@ -131,7 +131,8 @@ pub(super) fn has_files_alone(plan: &Plan, index: usize) -> bool {
 }
 
 impl Wanted {
-    pub(super) fn of(plan: &Plan, target: &str) -> Self {
+    /// Files that this process fills, as its number says where they are verified.
+    pub(super) fn of(plan: &Plan, target: &str, writer: u64) -> Self {
         let mut wanted = Self::default();
         for (index, cell) in plan.cells.iter().enumerate() {
             let Some(blocks) = cell.blocks().filter(|blocks| cell.target == target && has_files(blocks)) else {
@@ -140,7 +141,7 @@ impl Wanted {
             for (position, key) in file_keys(blocks, index).into_iter().enumerate() {
                 let job = position as u32 / blocks.file_count;
                 let stamps = Stamps {
-                    seed: verification::seed_of(blocks, index, job),
+                    seed: verification::seed_of(writer, blocks, index, job),
                     block_bytes: blocks.block_size_bytes_max,
                     space: blocks.file_space(job),
                     file: (position as u32 % blocks.file_count) as u16,
@@ -192,5 +193,5 @@ impl Stamps {
 
 /// What the files of a target that is an empty directory take, all together, when all of them are written.
 pub(crate) fn bytes_of_files(plan: &Plan, target: &str) -> u64 {
-    Wanted::of(plan, target).0.into_values().fold(0, |bytes, file| bytes.saturating_add(file.bytes))
+    Wanted::of(plan, target, 0).0.into_values().fold(0, |bytes, file| bytes.saturating_add(file.bytes))
 }

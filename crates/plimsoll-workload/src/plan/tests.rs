@@ -135,9 +135,10 @@ fn files_of_cells_and_jobs_are_verified_by_seeds_of_their_own() {
         one(&directory(), &workload).unwrap().work.into_blocks().unwrap()
     };
     let (shared, apart) = (plan(FileSharing::Shared), plan(FileSharing::PerJob));
-    assert_eq!(seed_of(&shared, 0, 0), seed_of(&shared, 0, 1), "they are parts of one file");
-    assert_ne!(seed_of(&apart, 0, 0), seed_of(&apart, 0, 1));
-    assert_ne!(seed_of(&shared, 0, 0), seed_of(&shared, 1, 0));
+    assert_eq!(seed_of(9, &shared, 0, 0), seed_of(9, &shared, 0, 1), "they are parts of one file");
+    assert_ne!(seed_of(9, &apart, 0, 0), seed_of(9, &apart, 0, 1));
+    assert_ne!(seed_of(9, &shared, 0, 0), seed_of(9, &shared, 1, 0));
+    assert_ne!(seed_of(9, &shared, 0, 0), seed_of(8, &shared, 0, 0), "another process may have written there before");
 }
 
 #[test]

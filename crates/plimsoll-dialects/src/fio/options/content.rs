@@ -167,7 +167,7 @@ pub(super) const ENTRIES: &[Entry] = &[
         },
     )
     .default("1")
-    .ignored_for("what a run wrote follows from its seed")
+    .ignored_for("only what the same run wrote is checked")
     .unless(&["0"]),
     Entry::ignored(Content, "verify_async", COUNT, "Threads that check", "the worker that reads a block checks it")
         .default("0")
