@@ -158,9 +158,13 @@ pub(super) fn resolve(
         return Err(refused("--duration 0 measures nothing".to_owned()));
     }
     let steps = workload.mix.iter().flat_map(FileMix::phases);
-    let mut appends = phases.as_slice().iter().copied().filter(|phase| *phase != FilePhase::Mix).chain(steps);
-    if verify && let Some(phase) = appends.find(|phase| phase.appends()) {
-        return Err(refused(format!("--verify does not know what {phase} leaves in files: leave one of them out")));
+    let mut steps = phases.as_slice().iter().copied().filter(|phase| *phase != FilePhase::Mix).chain(steps);
+    if verify && let Some(phase) = steps.find(|phase| phase.appends() || *phase == FilePhase::Overwrite) {
+        let why = match phase {
+            FilePhase::Overwrite => "cannot notice that an overwrite is lost, which writes what is there".to_owned(),
+            phase => format!("does not know what {phase} leaves in files"),
+        };
+        return Err(refused(format!("--verify {why}: leave one of them out")));
     }
     let file_sync = workload.file_sync.unwrap_or(FileSync::None);
     if mixes.is_some() && file_sync == FileSync::Reverse {
@@ -219,6 +223,19 @@ pub(super) fn check_verified(cells: &[CellPlan]) -> Result<(), PlanError> {
 mod tests {
     use super::super::tests::directory;
     use crate::{certainty::Certainty, plan::Plan, settings::Effort, workload::Workload};
+
+    #[test]
+    fn an_overwrite_is_not_verified_because_nobody_would_notice_that_it_is_lost() {
+        for phases in ["phases = 'write,overwrite,read'", "mix = 'read*20,overwrite'"] {
+            let plan = |verify: bool| {
+                let workload: Workload = toml::from_str(&format!("{phases}\nverify = {verify}")).unwrap();
+                Plan::resolve(&[directory()], &[workload], &Certainty::of(Effort::Quick), 7)
+            };
+            let error = plan(true).unwrap_err().to_string();
+            assert!(error.contains("cannot notice that an overwrite is lost"), "{phases}: {error}");
+            assert!(plan(false).is_ok(), "{phases}");
+        }
+    }
 
     #[test]
     fn sets_are_verified_when_any_of_them_has_content() {

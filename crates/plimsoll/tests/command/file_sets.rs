@@ -175,6 +175,7 @@ fn what_cannot_be_done_is_refused_in_one_sentence() {
         ("DATA --mix read:4k", 2, "takes no size"),
         ("DATA --mix read,write --file-sync reverse", 2, "a mix has none"),
         ("DATA --phases write,append,read --verify", 2, "--verify does not know what append leaves"),
+        ("DATA --phases write,overwrite,read --verify", 2, "--verify cannot notice that an overwrite is lost"),
         ("DATA --mix read,read_append --verify", 2, "--verify does not know what read_append leaves"),
         ("DATA --phases write --cache cold", 2, "no phase reads what was there"),
         ("DATA --phases read,stat --file-sync file", 2, "no phase changes files"),
