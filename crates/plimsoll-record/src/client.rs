@@ -67,6 +67,7 @@ pub struct ClientActivity {
     /// their time elsewhere.
     pub device_queue_ns: Option<u64>,
     /// By how much short sleeps of an idle thread were too long: what the machine alone adds to a latency now and then.
+    /// None of what several machines did together, because the sleeps are those of each.
     pub hiccup_ns: LatencySummary,
     /// The same, whole.
     pub hiccups: Option<LatencyHistogram>,

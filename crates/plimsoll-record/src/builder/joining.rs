@@ -8,7 +8,7 @@ use crate::{
     cache::{CacheActivity, ForeignActivity},
     client::ClientActivity,
     event::{SlotDirection, SlotResult},
-    results::{DeviceActivity, JobResult, OpenLoopResult},
+    results::{DeviceActivity, JobResult, LatencySummary, OpenLoopResult},
 };
 
 impl SlotResult {
@@ -73,11 +73,13 @@ impl SlotDirection {
     }
 }
 
-/// All machines together can do what each of them can.
+/// All machines together can do what each of them can. Hiccups are each one's own: what all did together did not stand
+/// still because one of them did.
 fn join_clients(sum: &mut ClientActivity, other: &ClientActivity) {
     let rates = [sum.null_operations_per_second, other.null_operations_per_second];
     sum.add(other);
     sum.null_operations_per_second = rates.into_iter().sum();
+    (sum.hiccup_ns, sum.hiccups) = (LatencySummary::default(), None);
 }
 
 #[cfg(test)]

@@ -3,8 +3,9 @@
 use jiff::SignedDuration;
 use plimsoll_measure::latency::LatencyHistogram;
 use plimsoll_record::{
+    client::ClientActivity,
     event::SlotDirection,
-    results::{OpenLoopResult, Severity},
+    results::{LatencySummary, OpenLoopResult, Severity},
 };
 use plimsoll_workload::{certainty::StoppingRule, plan::Work};
 use proptest::prelude::*;
@@ -255,6 +256,26 @@ fn machines_have_stood_still_in_seconds_in_which_none_did_anything() {
     assert_eq!((&finding.evidence["stalls"], &finding.evidence["time_share"]), (&json!(1), &json!(0.25)));
     // Of what only one of them has met, that one's last word is told.
     assert_eq!(of([&[3], &[4, 5]]).text, "pod-1: nothing completed in 2 seconds");
+}
+
+#[test]
+fn what_all_machines_met_is_not_that_one_of_them_stood_still_at_another_time() {
+    let change = |member: usize, event: &mut RunEvent| match event {
+        RunEvent::Interval { interval, .. } if interval.t_ns / SECOND_NS == 4 => {
+            (interval.stalled, interval.read_operations) = (true, 0);
+        }
+        RunEvent::SlotFinished(slot) => {
+            let mut hiccups = LatencyHistogram::coarse();
+            hiccups.record_many([950_000_000, 60_000][member], 1);
+            let hiccup_ns = LatencySummary::of(&hiccups);
+            slot.client = Some(ClientActivity { hiccup_ns, hiccups: Some(hiccups), ..ClientActivity::default() });
+        }
+        _ => {}
+    };
+    for order in [[0, 1], [1, 0]] {
+        let text = found("stalled", order, change, ["", ""]).remove(0).text;
+        assert!(text.ends_with("the storage stood still, and mean rates hide that"), "{text}");
+    }
 }
 
 /// Two machines that visit a cell eight times, for ten seconds each; in this visit the second one comes six seconds
