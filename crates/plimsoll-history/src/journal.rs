@@ -16,8 +16,9 @@ use std::{
 
 use plimsoll_record::{
     builder::RecordBuilder,
-    event::{RunEvent, RunStarted},
+    event::{RunEvent, RunStarted, SlotResult},
     record::{Outcome, Record},
+    verification::VerificationResult,
 };
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
 use uuid::Uuid;
@@ -299,6 +300,7 @@ fn fold(bytes: &[u8]) -> Folded {
     let mut counts = unfinished.length();
     // Slots of a phase are each other's load: one that was cut off is done again with all that began beside it.
     let mut begun = BTreeSet::new();
+    let mut found = Vec::new();
     let mut builder = RecordBuilder::new(*beginning.started);
     for (number, line) in (2..).zip(lines) {
         let line = match decode::<RunEvent>(checksum, line) {
@@ -315,10 +317,12 @@ fn fold(bytes: &[u8]) -> Folded {
         unfinished.push(line.text);
         match &line.event {
             RunEvent::SlotStarted { cell, .. } => drop(begun.insert(*cell)),
-            RunEvent::SlotFinished(slot) if !slot.is_cut => {
-                begun.remove(&slot.cell);
-                if begun.is_empty() {
+            RunEvent::SlotFinished(slot) => {
+                found.extend(found_wrong(slot));
+                begun.retain(|cell| *cell != slot.cell || slot.is_cut);
+                if begun.is_empty() && !slot.is_cut {
                     counts = unfinished.length();
+                    found.clear();
                 }
             }
             _ => {}
@@ -327,10 +331,25 @@ fn fold(bytes: &[u8]) -> Folded {
     let record = Box::new(builder.finish());
     // A slot that was cut off is done again, and what was said of the cells at the end is said anew.
     unfinished.truncate(counts);
+    for event in found {
+        unfinished.push(&serde_json::to_vec(&event).expect("what was read can be written"));
+    }
     // A run in a cluster goes on there, or not at all: its volumes are gone.
     let is_here = record.environment.cluster.is_none();
     let may_go_on = is_here && matches!(record.outcome, Outcome::Interrupted | Outcome::Lost);
     Folded::Record { history: beginning.history, record, unfinished: may_go_on.then_some(unfinished) }
+}
+
+/// What a slot that is done again found wrong: its next time need not find that, and it stays true.
+fn found_wrong(slot: &SlotResult) -> Option<RunEvent> {
+    let mismatches = slot.verification.as_ref().is_some_and(|checked| checked.mismatches > 0);
+    (mismatches || !slot.errors.is_empty()).then(|| {
+        let SlotResult { cell, round, purpose, .. } = *slot;
+        let errors = slot.errors.clone();
+        let verification = slot.verification.clone().map(|checked| VerificationResult { blocks_left: 0, ..checked });
+        let kept = SlotResult { cell, round, purpose, is_cut: true, verification, errors, ..SlotResult::default() };
+        RunEvent::SlotFinished(Box::new(kept))
+    })
 }
 
 /// Whether there is any journal, of a living run or a dead one.

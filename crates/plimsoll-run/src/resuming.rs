@@ -109,7 +109,10 @@ fn restore_slot(plan: &Plan, slot: &SlotResult, at_ns: u64, seconds: &[&Interval
         SlotPurpose::Discarded => Purpose::Discard,
         SlotPurpose::Bookend => Purpose::Bookend,
     };
-    session.resume(slot.cell, purpose, at_ns, judging::visit(slot, seconds.iter().copied()));
+    // One that was cut off is done again.
+    if !slot.is_cut {
+        session.resume(slot.cell, purpose, at_ns, judging::visit(slot, seconds.iter().copied()));
+    }
     let may_go_on = judging::may_go_on(&plan.cells[slot.cell].work, slot);
     if !may_go_on {
         session.abandon(slot.cell);
@@ -120,7 +123,7 @@ fn restore_slot(plan: &Plan, slot: &SlotResult, at_ns: u64, seconds: &[&Interval
 #[cfg(test)]
 mod tests {
     use plimsoll_measure::session::Step;
-    use plimsoll_record::{judgement, verification::VerificationResult};
+    use plimsoll_record::{judgement, results::ErrorCount, verification::VerificationResult};
 
     use super::*;
     use crate::test_plans::{plan_of_run, plan_on_directory};
@@ -167,6 +170,22 @@ mod tests {
             let found = session.answer(cell).estimate.unwrap().rate;
             assert!((found - rate).abs() < 1e-9, "{found}");
         }
+    }
+
+    #[test]
+    fn a_slot_that_was_cut_off_is_done_again_unless_it_met_errors() {
+        let restored = |workload: &str, errors: Vec<ErrorCount>| {
+            let plan = plan_on_directory(&format!("rw = 'randread'\n{workload}"));
+            let mut session = Session::new(judgement::session_plan(&plan));
+            let slot = SlotResult { is_cut: true, errors, ..SlotResult::default() };
+            let failed = restore(&plan, &[RunEvent::SlotFinished(Box::new(slot))], &mut session);
+            (failed, matches!(session.next_step(0), Step::Visit(slot) if slot.round == 0))
+        };
+        let (operation, error) = ("read".to_owned(), "EIO".to_owned());
+        let error = ErrorCount { operation, error, count: 1, first_offset: 0, first_file: None };
+        assert_eq!(restored("", Vec::new()), (false, true));
+        assert_eq!(restored("", vec![error.clone()]), (true, false));
+        assert_eq!(restored("keep_going = true", vec![error]), (false, true));
     }
 
     #[test]

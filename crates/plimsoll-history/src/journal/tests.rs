@@ -1,5 +1,6 @@
 //! Journals cut off, damaged and found: what a reader may make of them.
 
+use plimsoll_record::results::ErrorCount;
 use proptest::{prop_assert, proptest};
 
 use super::*;
@@ -390,6 +391,52 @@ fn a_slot_that_was_cut_off_is_not_kept() {
     events.iter().for_each(|event| journal.append(event).unwrap());
     let kept = journal.unfinished().unwrap().unwrap().read(started.id).unwrap();
     assert!(kept.started == started && kept.events == first);
+}
+
+#[test]
+fn what_a_slot_found_wrong_is_kept_although_it_is_done_again() {
+    let directory = tempfile::tempdir().unwrap();
+    let history = directory.path().join(HISTORY_FILE);
+    let (started, events) = until_slot(1, 2);
+    let (_, first) = until_slot(1, 1);
+    let [seconds @ .., RunEvent::SlotFinished(whole)] = &events[first.len()..] else { panic!("it ends with a slot") };
+    let slot = |is_cut, mismatches, errors| {
+        let checked = VerificationResult { mismatches, blocks_checked: 9, blocks_left: 5, ..Default::default() };
+        RunEvent::SlotFinished(Box::new(SlotResult {
+            is_cut,
+            verification: Some(checked),
+            errors,
+            ..SlotResult::clone(whole)
+        }))
+    };
+    let (operation, error) = ("read".to_owned(), "EIO".to_owned());
+    let error = ErrorCount { operation, error, count: 3, first_offset: 0, first_file: None };
+    // What is kept after a slot that follows on what was kept before.
+    let after = |before: &Unfinished, slot: RunEvent| {
+        let mut journal = Journal::resume(directory.path(), &history, &started, before).unwrap();
+        seconds.iter().chain([&slot]).for_each(|event| journal.append(event).unwrap());
+        let kept = journal.unfinished().unwrap().unwrap();
+        journal.finish().unwrap();
+        kept
+    };
+    let told = |kept: &Unfinished| {
+        let events = kept.read(started.id).unwrap().events;
+        let mut builder = RecordBuilder::new(started.clone());
+        events.iter().for_each(|event| builder.apply(event));
+        let cell = &builder.record().cells[whole.cell];
+        let checked = cell.verification.clone().unwrap_or_default();
+        (cell.rounds_done, checked.mismatches, checked.blocks_checked, checked.blocks_left, cell.errors)
+    };
+    let mut before = Unfinished::new(&started).unwrap();
+    first.iter().for_each(|event| before.push(&serde_json::to_vec(event).unwrap()));
+    let wrong = after(&before, slot(true, 2, Vec::new()));
+    assert!(wrong.continues(&before));
+    assert_eq!(told(&wrong), (0, 2, 9, 0, 0), "what was not read back is due again");
+    assert!(after(&wrong, slot(true, 0, Vec::new())) == wrong, "nothing was found");
+    let failed = after(&wrong, slot(true, 0, vec![error]));
+    assert!(failed.continues(&wrong));
+    assert_eq!(told(&failed), (0, 2, 18, 0, 3));
+    assert_eq!(told(&after(&failed, slot(false, 1, Vec::new()))), (1, 3, 27, 5, 3));
 }
 
 #[test]

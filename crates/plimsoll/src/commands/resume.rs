@@ -53,7 +53,7 @@ pub(super) fn request(
     if arguments.verbose {
         printer.note(report::plan::plan(plan));
     }
-    let done = events.iter().filter(|event| matches!(event, RunEvent::SlotFinished(_))).count();
+    let done = events.iter().filter(|event| matches!(event, RunEvent::SlotFinished(slot) if !slot.is_cut)).count();
     let journal = match &state.directory {
         Some(directory) => {
             let journal = Journal::resume(directory, history.path(), &started, &unfinished)?;
