@@ -104,7 +104,7 @@ enum End {
     Window,
     /// Its amount is done.
     Amount,
-    /// It was told to stop.
+    /// It was told to stop, or its phase was over.
     Stopped,
 }
 
@@ -180,11 +180,8 @@ impl<'a, E: Engine, C: Clock> Worker<'a, E, C> {
             if self.timing.is_over(now) {
                 break End::Window;
             }
-            if self.wires.stops.is_set() {
+            if self.wires.stops.is_set() || self.wires.stops.over.load(Ordering::Relaxed) {
                 break End::Stopped;
-            }
-            if self.wires.stops.over.load(Ordering::Relaxed) {
-                break End::Amount;
             }
             if self.in_flight == 0 && self.is_exhausted() {
                 break End::Amount;
@@ -259,13 +256,13 @@ impl<'a, E: Engine, C: Clock> Worker<'a, E, C> {
             }
         }
         let ended_ns = match (end, until_ns) {
-            (End::Window, Some(until_ns)) => {
-                self.count_never_issued(until_ns);
-                until_ns
-            }
-            (End::Stopped, _) => stopped_ns,
-            _ => self.tally.last_completion_ns,
+            (End::Amount, _) => self.tally.last_completion_ns,
+            (End::Window, Some(until_ns)) => until_ns,
+            _ => stopped_ns,
         };
+        if end != End::Amount {
+            self.count_never_issued(ended_ns);
+        }
         // The last second may be a short one.
         self.second.until_ns = self.second.until_ns.min(now).max(self.second.from_ns);
         self.interval.is_last = true;

@@ -5,7 +5,7 @@
 use std::{
     io,
     sync::{
-        atomic::AtomicBool,
+        atomic::{AtomicBool, Ordering},
         mpsc::{Receiver, channel, sync_channel},
     },
 };
@@ -74,16 +74,18 @@ struct Done {
 }
 
 /// An engine that notes how many operations it was given until they went on to the kernel, and that may oversleep.
-struct Counting {
+struct Counting<'a> {
     engine: MemoryEngine,
     queued: u32,
     most: u32,
     clock: VirtualClock,
     /// From when on it does once, and how long.
     oversleeps: Option<Stall>,
+    /// From when on its worker is told to end, and by what.
+    ends: Option<(u64, &'a AtomicBool)>,
 }
 
-impl Engine for Counting {
+impl Engine for Counting<'_> {
     fn buffer(&mut self, tag: Tag) -> &mut [u8] {
         self.engine.buffer(tag)
     }
@@ -101,6 +103,9 @@ impl Engine for Counting {
         if let Some(late) = self.oversleeps.take_if(|late| is_idle && self.clock.now_ns() >= late.from_ns) {
             self.clock.advance_to(self.clock.now_ns() + late.length_ns);
         }
+        if let Some((_, ends)) = self.ends.filter(|(from_ns, _)| self.clock.now_ns() >= *from_ns) {
+            ends.store(true, Ordering::Relaxed);
+        }
         Ok(())
     }
 }
@@ -115,13 +120,16 @@ fn no_more_operations_are_handed_over_at_once_than_was_asked_for() {
 }
 
 fn run(plan: &BlockPlan, script: MemoryScript) -> Done {
-    run_late(plan, script, None)
+    run_with(plan, script, None, None)
 }
 
-fn run_late(plan: &BlockPlan, script: MemoryScript, oversleeps: Option<Stall>) -> Done {
+/// It may oversleep, and be told to end: because its phase is over, or to stop.
+fn run_with(plan: &BlockPlan, script: MemoryScript, oversleeps: Option<Stall>, ends: Option<(u64, bool)>) -> Done {
+    let (stop, halt, over) = (AtomicBool::new(false), AtomicBool::new(false), AtomicBool::new(false));
+    let ends = ends.map(|(from_ns, stops)| (from_ns, if stops { &stop } else { &over }));
     let clock = VirtualClock::at(0);
     let engine = MemoryEngine::scripted(plan.queue_depth, plan.block_size_bytes_max, clock.clone(), script).unwrap();
-    let engine = Counting { engine, queued: 0, most: 0, clock: clock.clone(), oversleeps };
+    let engine = Counting { engine, queued: 0, most: 0, clock: clock.clone(), oversleeps, ends };
     let from_ns = MILLISECOND + plan.ramp_ns;
     let timing = Timing { start_ns: MILLISECOND, from_ns, until_ns: plan.slot_ns.map(|slot| from_ns + slot) };
     let generations = GenerationMap::new(plan.seed, plan.job_region(0), plan.block_size_bytes_max);
@@ -141,7 +149,6 @@ fn run_late(plan: &BlockPlan, script: MemoryScript, oversleeps: Option<Stall>) -
         cold: None,
         timing,
     };
-    let (stop, halt, over) = (AtomicBool::new(false), AtomicBool::new(false), AtomicBool::new(false));
     let (full, seconds): (_, Receiver<HandedIn>) = sync_channel(10_000);
     let (_returned, empty) = channel();
     let wires = Wires { stops: Stops { asked: &stop, halt: &halt, over: &over }, full, empty, index: 0 };
@@ -221,7 +228,8 @@ fn who_oversleeps_does_not_blame_the_storage() {
     let plan = plan("rw = 'randread'\nrate = 1000\nduration = '10s'\nramp = '0s'");
     let script = || MemoryScript { latency_ns: 100_000, ..MemoryScript::default() };
     let late = Stall { from_ns: 5 * SECOND, length_ns: 20 * MILLISECOND };
-    let OpenLoopResult { late, overslept, never_issued, .. } = run_late(&plan, script(), Some(late)).tally.open_loop;
+    let OpenLoopResult { late, overslept, never_issued, .. } =
+        run_with(&plan, script(), Some(late), None).tally.open_loop;
     assert!((10..=25).contains(&late) && (late - 4..=late).contains(&overslept), "{late} {overslept}");
     assert_eq!(never_issued, 0);
     assert_eq!(run(&plan, script()).tally.open_loop.late, 0);
@@ -362,6 +370,22 @@ fn operations_that_are_due_but_never_issued_are_counted() {
     // What was due in the window has a latency: the last that was issued, although it completed after the window, and
     // what was not issued.
     assert_eq!(done.tally.read.histogram.count(), 2000);
+}
+
+#[test]
+fn what_was_due_until_an_end_before_its_time_is_counted() {
+    // Of all that the ramp leaves behind nothing of the measured time is ever issued.
+    for (text, stops) in [("duration = '60s'", true), ("io_size = '100G'", false)] {
+        let plan = plan(&format!("rw = 'randread'\nrate = 500000\n{text}\nramp = '1s'"));
+        let script = MemoryScript { latency_ns: 10 * MILLISECOND, ..MemoryScript::default() };
+        let done = run_with(&plan, script, None, Some((6 * SECOND, stops)));
+        let OpenLoopResult { intended, never_issued, .. } = done.tally.open_loop;
+        assert_eq!((intended, done.tally.read.histogram.count()), (never_issued, never_issued));
+        let due = (done.ended_ns - SECOND - MILLISECOND) / 2000;
+        assert!(due.abs_diff(intended) <= 8 && due.abs_diff(2_500_000) <= 10_000, "{intended} of {due}");
+        let median = quantile(&done.tally.read.histogram, 0.5);
+        assert!(median.abs_diff(5 * SECOND / 2) < 50 * MILLISECOND, "{median}");
+    }
 }
 
 #[test]

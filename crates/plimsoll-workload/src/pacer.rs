@@ -78,10 +78,7 @@ impl Pacer {
     /// When the next operation, of this many bytes, should start. Never earlier than the one before.
     #[inline]
     pub fn next_intended_ns(&mut self, operation_bytes: u32) -> u64 {
-        let cost = match self.unit {
-            Unit::Operation => 1,
-            Unit::Byte => u64::from(operation_bytes),
-        };
+        let cost = self.cost(operation_bytes);
         match &mut self.arrivals {
             Arrivals::Fixed { phase, first, earned } => {
                 let first = match first {
@@ -103,6 +100,24 @@ impl Pacer {
                 *rest_ns = gap_ns - whole as f64;
                 *whole_ns
             }
+        }
+    }
+
+    /// Passes over so many operations, of this many bytes each. Random arrivals take as long as on the average.
+    pub fn pass_over(&mut self, operations: u64, operation_bytes: u32) {
+        let cost = self.cost(operation_bytes).saturating_mul(operations);
+        match &mut self.arrivals {
+            Arrivals::Fixed { earned, .. } => *earned = earned.saturating_add(cost),
+            Arrivals::Poisson { whole_ns, .. } => {
+                *whole_ns = whole_ns.saturating_add((cost as f64 * self.ns_per_unit) as u64);
+            }
+        }
+    }
+
+    const fn cost(&self, operation_bytes: u32) -> u64 {
+        match self.unit {
+            Unit::Operation => 1,
+            Unit::Byte => operation_bytes as u64,
         }
     }
 }
@@ -214,6 +229,22 @@ mod tests {
         assert!(start < 1_000_000);
         assert!((pacer.next_intended_ns(64_000) - start).abs_diff(64_000_000) <= 1);
         assert!((pacer.next_intended_ns(1000) - start).abs_diff(65_000_000) <= 1);
+    }
+
+    #[test]
+    fn what_is_passed_over_takes_the_time_of_its_operations() {
+        for pacing in [operations(Arrival::Fixed, 333_333.0), bytes(Arrival::Fixed, 1e9)] {
+            let all = times(&pacing, 2000);
+            let mut pacer = Pacer::new(&pacing, 77).unwrap();
+            assert_eq!(pacer.next_intended_ns(4096), all[0]);
+            pacer.pass_over(1998, 4096);
+            assert_eq!(pacer.next_intended_ns(4096), all[1999], "{pacing:?}");
+        }
+        let mut pacer = Pacer::new(&operations(Arrival::Poisson, 1e6), 77).unwrap();
+        let first = pacer.next_intended_ns(4096);
+        pacer.pass_over(1_000_000, 4096);
+        let gap_ns = pacer.next_intended_ns(4096) - first - 1_000_000_000;
+        assert!(gap_ns < 20_000, "{gap_ns}");
     }
 
     #[test]

@@ -67,7 +67,7 @@ pub struct Outcome<'a, E> {
     pub tally: SlotTally,
     /// What it used of its processor in the measured time; `None` when it never came to that.
     pub processor: Option<WorkerUse>,
-    /// When its measured time ended: with the window, with the last operation of its amount, or when it was stopped.
+    /// When its measured time ended: with the window, with the last operation of its amount, or when it was to stop.
     pub ended_ns: u64,
     /// The engine, with nothing in flight.
     pub engine: E,

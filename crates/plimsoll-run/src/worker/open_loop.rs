@@ -7,6 +7,10 @@ use plimsoll_workload::operation::Operation;
 
 use super::{LATE_NS, Turn, Worker};
 
+/// Of arrivals that were never issued there may be very many, and somebody waits for them to be counted. After so many
+/// that were drawn each one stands for itself and the next, then for twice as many and so on.
+const DRAWN_ALIKE: u64 = 1 << 20;
+
 impl<E: Engine, C: Clock> Worker<'_, E, C> {
     /// Issues what is due by its intended time, as far as there are free tags.
     pub(super) fn issue_due(&mut self, mut now: u64) -> io::Result<u64> {
@@ -64,25 +68,30 @@ impl<E: Engine, C: Clock> Worker<'_, E, C> {
         }
     }
 
-    /// Arrivals that fell into the window but found no free tag until its end. Their latency counts as what they had
-    /// waited by then: less than it would have been, but not nothing.
+    /// Arrivals of the measured time that found no free tag until its end. Their latency counts as what they had waited
+    /// by then: less than it would have been, but not nothing.
     pub(super) fn count_never_issued(&mut self, until_ns: u64) {
         if self.arrivals.is_none() {
             return;
         }
-        // There may be very many of them.
-        while !self.is_exhausted() && !self.wires.stops.is_set() {
+        let mut drawn = 0_u64;
+        while !self.is_exhausted() {
             let (operation, intended_ns) = self.peek();
             if intended_ns >= until_ns {
                 break;
             }
             self.next = None;
+            let count = (1 << (drawn / DRAWN_ALIKE).min(32)).min(self.operations_left);
+            drawn += 1;
+            if let Some(arrivals) = self.arrivals.as_mut().filter(|_| count > 1) {
+                arrivals.pass_over(count - 1, operation.length);
+            }
             if intended_ns >= self.timing.from_ns {
-                self.operations_left -= 1;
-                self.bytes_left = self.bytes_left.saturating_sub(u64::from(operation.length));
-                self.tally.open_loop.intended += 1;
-                self.tally.open_loop.never_issued += 1;
-                self.tally.direction(operation.kind).histogram.record_many(until_ns - intended_ns, 1);
+                self.operations_left -= count;
+                self.bytes_left = self.bytes_left.saturating_sub(u64::from(operation.length).saturating_mul(count));
+                self.tally.open_loop.intended += count;
+                self.tally.open_loop.never_issued += count;
+                self.tally.direction(operation.kind).histogram.record_many(until_ns - intended_ns, count);
             }
         }
     }
