@@ -8,7 +8,7 @@
 
 use std::{
     collections::{BTreeMap, BTreeSet},
-    fs::{self, DirBuilder, File, OpenOptions, TryLockError},
+    fs::{self, DirBuilder, File, Metadata, OpenOptions, TryLockError},
     io::{self, Read, Write},
     os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt},
     path::{Path, PathBuf},
@@ -63,6 +63,9 @@ pub struct Journal {
 struct Beginning {
     /// Where the record belongs; relative to the state directory when it lies in it, so that both may move together.
     history: PathBuf,
+    /// Elsewhere, the inode of its directory, which is another one while the file system that has it is not mounted.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    directory: Option<u64>,
     started: Box<RunStarted>,
 }
 
@@ -81,10 +84,12 @@ impl Journal {
         // saves the record to say.
         let _ = make_directory(history);
         let history = relative_to(state_directory, history).map_err(failed)?;
+        let directory =
+            Some(&history).filter(|history| history.is_absolute()).and_then(|history| directory_of(history));
         let file = create_locked(&path).map_err(failed)?;
         let mut journal =
             Self { file, path, length_bytes: 0, checksum: 0, synced_at_ns: 0, layout_percent: None, is_broken: false };
-        journal.write(&Beginning { history, started: Box::new(started.clone()) })?;
+        journal.write(&Beginning { history, directory, started: Box::new(started.clone()) })?;
         Ok(journal)
     }
 
@@ -199,6 +204,11 @@ fn relative_to(state_directory: &Path, path: &Path) -> io::Result<PathBuf> {
     Ok(path.strip_prefix(state_directory).unwrap_or(&path).to_owned())
 }
 
+/// The inode of the directory that a history is in; `None` when it is not there.
+fn directory_of(history: &Path) -> Option<u64> {
+    fs::metadata(history.parent()?).ok().filter(Metadata::is_dir).map(|directory| directory.ino())
+}
+
 /// Creates a file that nobody else can take for abandoned: between its creation and its lock, somebody may remove it.
 fn create_locked(path: &Path) -> io::Result<File> {
     loop {
@@ -278,6 +288,8 @@ enum Folded {
     Record {
         /// As the first line names it.
         history: PathBuf,
+        /// As the first line tells it.
+        directory: Option<u64>,
         record: Box<Record>,
         /// What it takes to go on with it, unless it was done.
         unfinished: Option<Unfinished>,
@@ -301,7 +313,8 @@ fn fold(bytes: &[u8]) -> Folded {
     // Slots of a phase are each other's load: one that was cut off is done again with all that began beside it.
     let mut begun = BTreeSet::new();
     let mut found = Vec::new();
-    let mut builder = RecordBuilder::new(*beginning.started);
+    let Beginning { history, directory, started } = beginning;
+    let mut builder = RecordBuilder::new(*started);
     for (number, line) in (2..).zip(lines) {
         let line = match decode::<RunEvent>(checksum, line) {
             Ok(line) => line,
@@ -310,7 +323,7 @@ fn fold(bytes: &[u8]) -> Folded {
                 builder.apply(&RunEvent::Warning { text });
                 break;
             }
-            Err(Untold::NotUnderstood) => return Folded::OfAnotherVersion { history: Some(beginning.history) },
+            Err(Untold::NotUnderstood) => return Folded::OfAnotherVersion { history: Some(history) },
         };
         builder.apply(&line.event);
         checksum = line.checksum;
@@ -337,7 +350,7 @@ fn fold(bytes: &[u8]) -> Folded {
     // A run in a cluster goes on there, or not at all: its volumes are gone.
     let is_here = record.environment.cluster.is_none();
     let may_go_on = is_here && matches!(record.outcome, Outcome::Interrupted | Outcome::Lost);
-    Folded::Record { history: beginning.history, record, unfinished: may_go_on.then_some(unfinished) }
+    Folded::Record { history, directory, record, unfinished: may_go_on.then_some(unfinished) }
 }
 
 /// What a slot that is done again found wrong: its next time need not find that, and it stays true.
@@ -403,8 +416,8 @@ pub struct Recovery {
 }
 
 /// Puts the runs of processes that are gone into the histories that they belong to: what they had measured, with
-/// outcome `lost` unless they had come to an end. The journal of a history whose directory is not there (on a disk that
-/// is not mounted, say) stays for another time.
+/// outcome `lost` unless they had come to an end. The journal of a history whose directory is not there, or is another
+/// one without a history (where a disk is not mounted, say), stays for another time.
 pub fn recover(state_directory: &Path) -> Recovery {
     recover_into(state_directory, None)
 }
@@ -438,9 +451,9 @@ pub fn recover_into(state_directory: &Path, only: Option<&Path>) -> Recovery {
                 }
                 continue;
             }
-            Folded::Record { history, record, unfinished } => {
+            Folded::Record { history, directory, record, unfinished } => {
                 let history_path = state_directory.join(history);
-                if !is_meant(&history_path) || !history_path.parent().is_some_and(Path::is_dir) {
+                if !is_meant(&history_path) || !is_there(&history_path, directory) {
                     continue;
                 }
                 // Each history is opened once, and complained about once.
@@ -481,6 +494,12 @@ pub fn recover_into(state_directory: &Path, only: Option<&Path>) -> Recovery {
         drop(file);
     }
     recovery
+}
+
+/// Whether a history is there, or can be made because its directory is, which has this inode where that is known.
+fn is_there(history: &Path, directory: Option<u64>) -> bool {
+    let found = directory_of(history);
+    found.is_some() && (directory.is_none() || directory == found || history.exists())
 }
 
 /// Recovers what can be recovered, and sets aside the journals whose histories take nothing and those of other

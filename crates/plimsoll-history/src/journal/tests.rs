@@ -8,7 +8,7 @@ use crate::{location::HISTORY_FILE, test_records};
 
 fn bytes_of(number: u32) -> Vec<u8> {
     let (started, events) = test_records::events(number);
-    let beginning = Beginning { history: HISTORY_FILE.into(), started: Box::new(started) };
+    let beginning = Beginning { history: HISTORY_FILE.into(), directory: None, started: Box::new(started) };
     let (mut bytes, mut checksum) = encode(0, &serde_json::to_vec(&beginning).unwrap());
     for event in events {
         let (line, next) = encode(checksum, &serde_json::to_vec(&event).unwrap());
@@ -191,7 +191,8 @@ fn a_history_that_is_not_there_or_not_well_keeps_its_journal_and_stops_no_other(
     let (absent, broken) = (directory.path().join("unmounted/x.db"), directory.path().join("broken.db"));
     fs::write(&broken, "no history at all").unwrap();
     dead_run(&state, &absent, 1);
-    fs::remove_dir(absent.parent().unwrap()).unwrap();
+    let (mount, disk) = (absent.parent().unwrap(), directory.path().join("disk"));
+    fs::rename(mount, &disk).unwrap();
     dead_run(&state, &broken, 2);
     dead_run(&state, &broken, 3);
     dead_run(&state, &state.join(HISTORY_FILE), 4);
@@ -203,8 +204,11 @@ fn a_history_that_is_not_there_or_not_well_keeps_its_journal_and_stops_no_other(
     assert!(problem.to_string().contains("doctor --clean"), "{problem}");
     assert!(std::error::Error::source(problem).unwrap().to_string().contains("broken.db"));
     assert_eq!(journals(&state).len(), 3);
-    assert!(!absent.parent().unwrap().exists(), "nothing is made in place of what is not mounted");
-    fs::create_dir(absent.parent().unwrap()).unwrap();
+    assert!(!mount.exists(), "nothing is made in place of what is not mounted");
+    fs::create_dir(mount).unwrap();
+    assert!(recover(&state).runs.is_empty() && !absent.exists(), "nor where it is to be mounted");
+    fs::remove_dir(mount).unwrap();
+    fs::rename(&disk, mount).unwrap();
     fs::remove_file(&broken).unwrap();
     assert_eq!(recovered(&state), [1, 2, 3].map(test_records::id));
 }
