@@ -94,19 +94,14 @@ impl State {
     }
 
     fn recover(&self, directory: &Path, only: Option<&Path>, printer: Printer) -> anyhow::Result<()> {
-        let HistoryLocation::File(path) = &self.history else { return Ok(()) };
+        let HistoryLocation::File(_) = &self.history else { return Ok(()) };
         let Recovery { runs, set_aside, problems, .. } = journal::recover_into(directory, only);
         for Recovered { run, history, rest } in runs {
-            // Where this command looks anyway need not be said.
-            let place = if std::path::absolute(path).is_ok_and(|path| path == history) {
-                String::new()
-            } else {
-                format!(" --history {}", history.display())
-            };
+            let place = self.history_flag(&history);
             let goes_on = match rest {
                 Rest::Resumable => format!(", and `plimsoll run --resume {run}{place}` goes on with it"),
                 Rest::InCluster => {
-                    format!(", and `plimsoll kubernetes collect {run}` gets the rest, while it is there")
+                    format!(", and `plimsoll kubernetes collect {run}{place}` gets the rest, while it is there")
                 }
                 Rest::Nowhere => String::new(),
             };
@@ -119,6 +114,15 @@ impl State {
                 .warning(format!("a run is lost: its journal is damaged from the first line on: {}", aside.display()));
         }
         problems.into_iter().next().map_or(Ok(()), |problem| Err(problem).context("recover earlier runs"))
+    }
+
+    /// What a command that is told of has at its end to find a history: nothing for that of the state directory.
+    pub fn history_flag(&self, history: &Path) -> String {
+        let own = self.directory.as_deref().map(HistoryLocation::in_state_directory);
+        if own == Some(HistoryLocation::File(history.to_owned())) {
+            return String::new();
+        }
+        format!(" --history {}", quoted(&history.to_string_lossy()))
     }
 
     /// Gives up the runs that cannot be put into their histories. Returns where their journals are now, and why others
@@ -172,4 +176,39 @@ fn sweep(directory: &Path, printer: Printer) -> anyhow::Result<()> {
 fn make(directory: &Path) -> std::io::Result<()> {
     fs::DirBuilder::new().recursive(true).mode(0o700).create(directory)?;
     Ok(accessat(CWD, directory, Access::READ_OK | Access::WRITE_OK | Access::EXEC_OK, AtFlags::EACCESS)?)
+}
+
+/// A word as a shell takes it.
+pub fn quoted(word: &str) -> String {
+    let is_plain = |character: char| character.is_ascii_alphanumeric() || "/._-+:,@%=".contains(character);
+    if !word.is_empty() && word.chars().all(is_plain) {
+        word.to_owned()
+    } else {
+        format!("'{}'", word.replace('\'', r"'\''"))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_the_history_of_the_state_directory_is_found_without_a_flag() {
+        let directory = PathBuf::from("/state/plimsoll");
+        let HistoryLocation::File(own) = HistoryLocation::in_state_directory(&directory) else { panic!("a file") };
+        for history in [HistoryLocation::File(own.clone()), HistoryLocation::File("h.db".into())] {
+            let state = State { history, directory: Some(directory.clone()) };
+            assert_eq!(state.history_flag(&own), "");
+            assert_eq!(state.history_flag(Path::new("/home/my h.db")), " --history '/home/my h.db'");
+        }
+        let nowhere = State { history: HistoryLocation::File("h.db".into()), directory: None };
+        assert_eq!(nowhere.history_flag(Path::new("h.db")), " --history h.db");
+    }
+
+    #[test]
+    fn what_a_shell_would_read_otherwise_is_quoted() {
+        assert_eq!(quoted("/dev/disk/by-id/a-1"), "/dev/disk/by-id/a-1");
+        assert_eq!(quoted("my history.db"), "'my history.db'");
+        assert_eq!(quoted("it's"), r"'it'\''s'");
+    }
 }

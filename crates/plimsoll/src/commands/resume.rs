@@ -17,7 +17,12 @@ use super::{
     place::{self, Said},
     run, slips, stripe,
 };
-use crate::{cli::run::RunArguments, environment_variables, printer::Printer, state::State};
+use crate::{
+    cli::run::RunArguments,
+    environment_variables,
+    printer::Printer,
+    state::{State, quoted},
+};
 
 /// The rest of a run, what is said when it goes on, and its journal, which nobody else can have meanwhile.
 pub(super) fn request(
@@ -99,35 +104,8 @@ pub(super) fn command(record: &Record, keeps_files: bool, state: &State) -> Stri
             flag("--destroy", &target.name);
         }
     }
-    if let HistoryLocation::File(path) = &state.history
-        && state
-            .directory
-            .as_ref()
-            .is_none_or(|directory| state.history != HistoryLocation::in_state_directory(directory))
-    {
-        flag("--history", &path.to_string_lossy());
+    if let HistoryLocation::File(path) = &state.history {
+        command += &state.history_flag(path);
     }
     command
-}
-
-/// A word as a shell takes it.
-fn quoted(word: &str) -> String {
-    let is_plain = |character: char| character.is_ascii_alphanumeric() || "/._-+:,@%=".contains(character);
-    if !word.is_empty() && word.chars().all(is_plain) {
-        word.to_owned()
-    } else {
-        format!("'{}'", word.replace('\'', r"'\''"))
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn what_a_shell_would_read_otherwise_is_quoted() {
-        assert_eq!(quoted("/dev/disk/by-id/a-1"), "/dev/disk/by-id/a-1");
-        assert_eq!(quoted("my history.db"), "'my history.db'");
-        assert_eq!(quoted("it's"), r"'it'\''s'");
-    }
 }

@@ -198,8 +198,10 @@ fn a_killed_run_goes_into_the_history_it_was_meant_for() {
         let said = place.run(command);
         assert!(!said.stderr.contains("recovered") && !said.stderr.contains("mine.db"), "{command}: {}", said.stderr);
     }
-    let said = place.run("run DATA --engine memory --rw randread --size 4M --duration 60ms --json");
-    assert!(said.stderr.contains("recovered run") && said.stderr.contains("--history"), "{}", said.stderr);
+    let said = place.run("history --json --history ROOT/new/mine.db");
+    let [_, show, ..] = said.stderr.split('`').collect::<Vec<_>>()[..] else { panic!("{}", said.stderr) };
+    let shown = place.run(show.strip_prefix("plimsoll ").unwrap());
+    assert_eq!(shown.code, Some(0), "what is told to be typed works as it is: {show}: {}", shown.stderr);
     let runs = place.run("history --json --history ROOT/new/mine.db").json();
     assert_eq!(runs.as_array().unwrap().len(), 1);
     assert_eq!(runs[0]["outcome"], "lost");
