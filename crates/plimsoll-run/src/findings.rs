@@ -100,10 +100,11 @@ pub fn of_plan(cell: &CellPlan, kind: TargetKind) -> Vec<Finding> {
     findings
 }
 
-/// What is to be known of a file target that an earlier run made and kept.
-pub fn of_kept_file(path: &Path) -> Finding {
+/// What is to be known of a file target that an earlier run made and kept, and that is filled anew or taken as it is.
+pub fn of_kept_file(path: &Path, is_filled: bool) -> Finding {
+    let content = if is_filled { "was written anew" } else { "is what was left there" };
     let text =
-        "the file is one that an earlier run kept: its content was written anew, and it stays after this run too";
+        format!("the file is one that an earlier run kept: its content {content}, and it stays after this run too");
     finding("kept-file-reused", Severity::Info, text, &[("path", json!(path.to_string_lossy()))])
 }
 

@@ -57,7 +57,7 @@ const PROGRESS_EVERY: Duration = Duration::from_millis(100);
 pub struct LayoutFile {
     /// Where it is.
     pub path: PathBuf,
-    /// How large it shall be.
+    /// How large it shall be at least.
     pub bytes: u64,
 }
 
@@ -276,7 +276,7 @@ impl<'a> OpenFile<'a> {
     /// Reserves space, so that extents are long and a lack of space shows before anything is written.
     fn allocate(&self, stop: &AtomicBool) -> Result<(), LayoutError> {
         let result = loop {
-            match fallocate(&self.buffered, FallocateFlags::empty(), 0, self.bytes.max(1)) {
+            match fallocate(&self.buffered, FallocateFlags::empty(), 0, self.bytes) {
                 Err(Errno::INTR) if !stop.load(Ordering::Relaxed) => {}
                 Err(Errno::INTR) => return Err(LayoutError::Stopped { written_bytes: 0 }),
                 result => break result,
@@ -287,7 +287,10 @@ impl<'a> OpenFile<'a> {
             Ok(()) | Err(Errno::OPNOTSUPP | Errno::NOSYS | Errno::INVAL) => {}
             Err(error) => return Err(self.failed(error.into())),
         }
-        self.buffered.set_len(self.bytes).map_err(|error| self.failed(error))
+        // One that is longer stays so.
+        let length = self.buffered.metadata().map(|facts| facts.len());
+        let lengthen = |length| if length < self.bytes { self.buffered.set_len(self.bytes) } else { Ok(()) };
+        length.and_then(lengthen).map_err(|error| self.failed(error))
     }
 
     /// Writes a chunk, past the page cache where possible.

@@ -12,6 +12,7 @@ mod error;
 pub mod in_common;
 mod keeping;
 pub mod leftovers;
+mod marked_file;
 mod marker;
 mod name_set;
 mod registry;
@@ -47,15 +48,15 @@ pub use self::{
 };
 use self::{
     leftovers::{LeftReason, Sweep, open},
+    marked_file::{FoundFile, MarkedFile},
     marker::{
-        FILE_PREFIX, FileIdentity, MARKER_NAME, MODE_FOR_READERS, MarkerFile, Opened, Unfinished, sidecar_name,
-        unfinished_name,
+        FILE_PREFIX, MARKER_NAME, MODE_FOR_READERS, MarkerFile, Opened, Unfinished, sidecar_name, unfinished_name,
     },
     name_set::OwnedNames,
     registry::{ObjectKind, Registry},
     removal::{
-        Authority, Outcome, empty_and_remove_directory, is_file_of, open_directory, remove_file, remove_file_of_marker,
-        unlink,
+        Authority, Outcome, empty_and_remove_directory, file_of, is_file_of, open_directory, remove_file,
+        remove_file_of_marker, unlink,
     },
     trees::TREE_PREFIX,
     works::WORK_PREFIX,
@@ -189,17 +190,19 @@ impl TestObjects {
         Err(failed(Errno::EXIST.into()))
     }
 
-    /// Makes the file `path` when it does not exist, takes it over when an earlier run kept it, and leaves it alone
-    /// when it is somebody's.
+    /// Makes the file `path`, which is to have so many bytes, when it does not exist, takes it over when an earlier run
+    /// kept it, and leaves it alone when it is somebody's, or somebody wrote to it since it was kept.
     ///
     /// # Errors
     /// When the system refuses, or another run uses the file.
-    pub fn create_file(&mut self, path: &Path) -> Result<TestFile, ObjectError> {
+    pub fn create_file(&mut self, path: &Path, bytes: u64) -> Result<TestFile, ObjectError> {
         let failed = |source| ObjectError::Create { path: path.to_owned(), source };
         let Spot { path, name, parent } = self.locate(path)?;
         if let Some(index) = self.index_of(&path) {
-            if !self.files[index].is_shared {
-                let kept = self.files[index].marker.marker().kept;
+            let made = &mut self.files[index];
+            if !made.is_shared {
+                made.change(|file| file.or_longer(bytes)).map_err(failed)?;
+                let kept = made.marker.marker().kept;
                 return Ok(TestFile { path, provenance: if kept { Provenance::Kept } else { Provenance::Created } });
             }
             // It is wanted alone now.
@@ -221,9 +224,12 @@ impl TestObjects {
                     continue;
                 }
                 Opened::Owned(marker) => return Err(ObjectError::InUse { path, user: User::of(marker) }),
-                Opened::Abandoned(marker)
-                    if marker.marker().kept && is_file_of(parent.as_fd(), &name, &marker).map_err(failed)? =>
+                Opened::Abandoned(mut marker)
+                    if marker.marker().kept
+                        && let Some(found) = file_of(parent.as_fd(), &name, &marker).map_err(failed)? =>
                 {
+                    let file = Some(MarkedFile::to_become(&found, bytes));
+                    marker.change(|marker| marker.file = file).map_err(failed)?;
                     self.files.push(OwnedFile { path: path.clone(), name, parent, marker, is_shared: false });
                     return Ok(TestFile { path, provenance: Provenance::Kept });
                 }
@@ -231,7 +237,10 @@ impl TestObjects {
                     // A marker without its file keeps nothing.
                     let authority = if marker.marker().kept { Authority::Explicit } else { Authority::Leftovers };
                     drop(marker);
-                    if let Outcome::Left(reason) = remove_file(parent.as_fd(), &name, authority, &self.owner) {
+                    // What is not ours has lost its marker, and so it is somebody's.
+                    if let Outcome::Left(reason) = remove_file(parent.as_fd(), &name, authority, &self.owner)
+                        && !matches!(reason, LeftReason::Foreign)
+                    {
                         let source = io::Error::new(io::ErrorKind::AlreadyExists, reason);
                         return Err(ObjectError::Create { path, source });
                     }
@@ -239,7 +248,7 @@ impl TestObjects {
                 }
             }
             self.list(ObjectKind::File, &path);
-            if let Some(marker) = make_file(parent.as_fd(), &name, &self.owner).map_err(failed)? {
+            if let Some(marker) = make_file(parent.as_fd(), &name, &self.owner, bytes).map_err(failed)? {
                 self.files.push(OwnedFile { path: path.clone(), name, parent, marker, is_shared: false });
                 return Ok(TestFile { path, provenance: Provenance::Created });
             }
@@ -333,8 +342,13 @@ impl TestObjects {
             let outcome = empty_and_remove_directory(parent.as_fd(), &name, directory.as_fd(), marker);
             sweep.note(path, Outcome::or_failed(outcome));
         }
-        for made in self.files.drain(..).filter(|made| !made.is_shared && !made.marker.marker().kept) {
-            let outcome = remove_file_of_marker(made.parent.as_fd(), &made.name, &made.marker);
+        for mut made in self.files.drain(..).filter(|made| !made.is_shared) {
+            if made.marker.marker().kept {
+                // What is not noted is known by its length alone.
+                let _ = made.keep();
+                continue;
+            }
+            let outcome = remove_file_of_marker(made.parent.as_fd(), &made.name, &mut made.marker);
             sweep.note(made.path, outcome.unwrap_or_else(|error| Outcome::Left(LeftReason::Failed(error))));
         }
         for (path, outcome) in self.names.drain(..).filter_map(OwnedNames::remove) {
@@ -369,8 +383,14 @@ impl Drop for TestObjects {
 pub fn is_foreign_file(path: &Path) -> bool {
     let (Some(name), true) = (path.file_name(), path.is_file()) else { return false };
     let parent = path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
-    let marker = open(parent).and_then(|parent| MarkerFile::share(parent.as_fd(), &sidecar_name(name)));
-    matches!(marker, Ok(Opened::Missing | Opened::Foreign | Opened::Unfinished(_)))
+    let Ok(parent) = open(parent) else { return false };
+    match MarkerFile::share(parent.as_fd(), &sidecar_name(name)) {
+        Ok(Opened::Missing | Opened::Foreign | Opened::Unfinished(_)) => true,
+        Ok(Opened::Abandoned(marker) | Opened::Unlockable(marker)) => {
+            matches!(is_file_of(parent.as_fd(), name, &marker), Ok(false))
+        }
+        Ok(Opened::Owned(_)) | Err(_) => false,
+    }
 }
 
 /// A sweep of another process may be looking at a marker, which takes a moment.
@@ -460,14 +480,14 @@ fn make_directory(parent: BorrowedFd<'_>, name: &OsStr, owner: &Owner) -> io::Re
 
 /// Makes a file and its marker. `None` when somebody took the name of either, or a sweep of another process removed
 /// an unfinished part.
-fn make_file(parent: BorrowedFd<'_>, name: &OsStr, owner: &Owner) -> io::Result<Option<MarkerFile>> {
+fn make_file(parent: BorrowedFd<'_>, name: &OsStr, owner: &Owner, bytes: u64) -> io::Result<Option<MarkerFile>> {
     let marker_name = unfinished_name(name, owner.run, Unfinished::Marker);
     let made = match MarkerFile::create_readable(parent, &marker_name, owner) {
         Ok(Some(mut marker)) => match rename_new(parent, &marker_name, &sidecar_name(name)) {
-            Ok(true) => match make_marked_file(parent, name, owner, &mut marker) {
+            Ok(true) => match make_marked_file(parent, name, owner, &mut marker, bytes) {
                 Ok(true) => return Ok(Some(marker)),
                 other => {
-                    remove_file_of_marker(parent, name, &marker)?;
+                    remove_file_of_marker(parent, name, &mut marker)?;
                     other.map(|_| None)
                 }
             },
@@ -481,14 +501,20 @@ fn make_file(parent: BorrowedFd<'_>, name: &OsStr, owner: &Owner) -> io::Result<
 
 /// Makes the file under a name that can be nobody's, notes in the marker which file it is, and only then gives it its
 /// name: so a file that has the name is ours if and only if the marker says so.
-fn make_marked_file(parent: BorrowedFd<'_>, name: &OsStr, owner: &Owner, marker: &mut MarkerFile) -> io::Result<bool> {
+fn make_marked_file(
+    parent: BorrowedFd<'_>,
+    name: &OsStr,
+    owner: &Owner,
+    marker: &mut MarkerFile,
+    bytes: u64,
+) -> io::Result<bool> {
     let data_name = unfinished_name(name, owner.run, Unfinished::Data);
     let flags = OFlags::RDWR | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
     openat(parent, &data_name, flags, MODE_FOR_READERS)?;
-    let Some(identity) = FileIdentity::of(parent, &data_name)? else {
+    let Some(found) = FoundFile::of(parent, &data_name)? else {
         return Ok(false);
     };
-    marker.change(|marker| marker.file = Some(identity))?;
+    marker.change(|marker| marker.file = Some(MarkedFile::to_become(&found, bytes)))?;
     rename_new(parent, &data_name, name)
 }
 

@@ -233,7 +233,7 @@ impl Sites {
             }
             Place::Files(files)
         } else {
-            let file = self.file(path, &wanted)?;
+            let file = self.file(path, &mut wanted)?;
             let devices = block_device::device_of(&file.path).into_iter().collect();
             let is_laid_out = file.provenance != Provenance::Foreign;
             self.sites.push(Site { kind: TargetKind::File, devices, is_laid_out });
@@ -247,7 +247,8 @@ impl Sites {
                 Provenance::Created => Place::One(file.path),
                 Provenance::Kept => {
                     for (cell, _) in plan.cells.iter().enumerate().filter(|(_, cell)| cell.target == target) {
-                        emit(RunEvent::Found { cell, finding: findings::of_kept_file(&file.path) });
+                        let is_filled = wanted.0.values().any(|file| file.layout == Layout::Written);
+                        emit(RunEvent::Found { cell, finding: findings::of_kept_file(&file.path, is_filled) });
                     }
                     Place::One(file.path)
                 }
@@ -306,16 +307,16 @@ impl Sites {
         Ok(Place::Files(wanted.0.keys().cloned().zip(files).collect()))
     }
 
-    /// Makes the file that is a target, or takes it. Where this user can write nothing it is taken as it is.
-    fn file(&mut self, path: &Path, wanted: &Wanted) -> Result<TestFile, RunError> {
-        match self.objects.create_file(path) {
-            Err(error) if error.is_refusal() && wanted.0.values().all(WantedFile::is_only_read) => {
-                let bytes = wanted.0.values().map(|wanted| wanted.bytes).max().unwrap_or(0);
-                let file = self.objects.share_file(path, bytes)?.ok_or(error)?;
-                Ok(TestFile { provenance: Provenance::Foreign, ..file })
-            }
-            file => Ok(file?),
+    /// Makes the file that is a target, or takes it: as it is, when it is long enough and only read.
+    fn file(&mut self, path: &Path, wanted: &mut Wanted) -> Result<TestFile, RunError> {
+        let bytes = wanted.0.values().map(|wanted| wanted.bytes).max().unwrap_or(0);
+        if wanted.0.values().all(WantedFile::is_only_read)
+            && let Some(file) = self.objects.share_file(path, bytes)?
+        {
+            wanted.0.values_mut().for_each(|wanted| wanted.layout = Layout::Empty);
+            return Ok(file);
         }
+        Ok(self.objects.create_file(path, bytes)?)
     }
 
     /// Makes a file that has a name, or takes it as it is.
@@ -327,7 +328,7 @@ impl Sites {
             self.named.push(file.path.clone());
             return Ok(file.path);
         }
-        let file = self.objects.create_file(path)?;
+        let file = self.objects.create_file(path, wanted.bytes)?;
         self.named.push(file.path.clone());
         let bytes = std::fs::metadata(&file.path).map_or(0, |facts| facts.len());
         let is_enough = bytes >= wanted.bytes || !wanted.is_read();
@@ -346,7 +347,7 @@ impl Sites {
     }
 
     fn lay_out(
-        &self,
+        &mut self,
         place: &Place,
         wanted: &Wanted,
         seed: u64,
@@ -362,6 +363,7 @@ impl Sites {
         let are = |layout: Layout| wanted.0.iter().filter(move |(_, file)| file.layout == layout);
         let allocated: Vec<LayoutFile> = are(Layout::Allocated).map(file).collect();
         layout::allocate(&allocated, &self.objects, stop).map_err(RunError::Layout)?;
+        allocated.iter().try_for_each(|file| self.objects.note_layout(&file.path))?;
         let files: Vec<LayoutFile> = are(Layout::Written).map(file).collect();
         if files.is_empty() {
             return Ok(());
@@ -393,6 +395,7 @@ impl Sites {
         let piece = stamps.map(|stamps| stamps.block_bytes).max().unwrap_or(0).max(4096);
         match layout::lay_out_in_pieces(&files, &self.objects, piece, &content, &mut progress, stop) {
             Ok(report) => {
+                files.iter().try_for_each(|file| self.objects.note_layout(&file.path))?;
                 emit(RunEvent::LayoutFinished {
                     target: target.to_owned(),
                     written_bytes: report.bytes,

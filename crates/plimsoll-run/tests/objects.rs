@@ -3,6 +3,7 @@
 
 #![expect(clippy::unwrap_used, reason = "a failing helper fails its test")]
 
+mod copying;
 mod removing;
 mod sharing;
 mod silence;
@@ -176,16 +177,17 @@ fn go_on(_: u64, _: u64) -> ControlFlow<()> {
 /// Makes all kinds of objects in a target and fills them.
 fn make(objects: &mut TestObjects, target: &Path, file: &str, bytes: u64) {
     let directory = objects.create_directory(target).unwrap();
-    let file = objects.create_file(&target.join(file)).unwrap();
+    let file = objects.create_file(&target.join(file), bytes).unwrap();
     assert_eq!(file.provenance, Provenance::Created);
     let mut files = vec![LayoutFile { path: file.path, bytes }];
     for index in 0..3 {
         directory.create_file(index).unwrap();
         files.push(LayoutFile { path: directory.file_path(index), bytes });
     }
-    let foreign = objects.create_file(&target.join("foreign.img")).unwrap();
+    let foreign = objects.create_file(&target.join("foreign.img"), bytes).unwrap();
     assert_eq!(foreign.provenance, Provenance::Foreign);
     lay_out(&files, objects, &random_content(1), &mut go_on, &AtomicBool::new(false)).unwrap();
+    objects.note_layout(&files[0].path).unwrap();
 }
 
 /// Not a test of its own: what this program does when a test starts it a second time.
@@ -280,7 +282,7 @@ fn objects_of_a_live_process_stay_until_it_is_dead() {
     assert!(cleaned.removed.is_empty());
     let in_use = cleaned.left.iter().filter(|left| matches!(left.reason, LeftReason::InUse(_)));
     assert_eq!(in_use.count(), 2);
-    let error = TestObjects::new(owner(1), None).create_file(&scene.target().join("made.img")).unwrap_err();
+    let error = TestObjects::new(owner(1), None).create_file(&scene.target().join("made.img"), 0).unwrap_err();
     assert!(matches!(error, ObjectError::InUse { .. }), "{error}");
     assert!(error.to_string().contains(&other.child.id().to_string()), "{error}");
     let error = TestObjects::new(owner(1), None).share_file(&scene.target().join("made.img"), 1).unwrap_err();
@@ -314,7 +316,7 @@ fn one_directory_given_twice_gets_two_and_one_file_given_twice_is_one() {
     assert_ne!(first.path(), second.path());
     let path = scene.target().join("made.img");
     for _ in 0..2 {
-        assert_eq!(objects.create_file(&path).unwrap().provenance, Provenance::Created);
+        assert_eq!(objects.create_file(&path, 4096).unwrap().provenance, Provenance::Created);
     }
     assert_eq!(objects.remove().removed.len(), 3);
     scene.assert_clean("after the end");
@@ -336,14 +338,14 @@ fn kept_objects_stay_until_they_are_cleaned_and_a_kept_file_can_be_used_again() 
     assert_eq!(scene.tree(), kept);
 
     let mut again = TestObjects::new(owner(5), Some(&scene.state()));
-    assert_eq!(again.create_file(&path).unwrap().provenance, Provenance::Kept);
+    assert_eq!(again.create_file(&path, 4096).unwrap().provenance, Provenance::Kept);
     drop(again);
     assert_eq!(scene.tree(), kept);
 
     // Somebody puts a file of their own in the place of the kept one: it is theirs, although the marker is still there.
     fs::remove_file(&path).unwrap();
     fs::write(&path, "precious").unwrap();
-    assert_eq!(clean(&path).unwrap().removed.len(), 1);
+    copying::assert_foreign(&clean(&path).unwrap());
     assert_eq!(fs::read_to_string(&path).unwrap(), "precious");
     fs::remove_file(&path).unwrap();
     assert_eq!(clean(&scene.target()).unwrap().removed.len(), 1);
@@ -490,7 +492,7 @@ fn a_file_whose_name_is_not_text_is_made_and_removed() {
     let scene = Scene::new();
     let name = OsString::from_vec(b"made-\xff.img".to_vec());
     let mut objects = TestObjects::new(owner(13), Some(&scene.state()));
-    let made = objects.create_file(&scene.target().join(&name)).unwrap();
+    let made = objects.create_file(&scene.target().join(&name), 0).unwrap();
     assert_eq!(made.path.file_name().unwrap().as_bytes(), name.as_bytes());
     assert_eq!(objects.warnings().len(), 1, "it cannot be listed");
     objects.remove();
@@ -501,9 +503,9 @@ fn a_file_whose_name_is_not_text_is_made_and_removed() {
 fn a_file_without_a_name_or_a_directory_is_refused_with_a_sentence() {
     let scene = Scene::new();
     let mut objects = TestObjects::new(owner(14), Some(&scene.state()));
-    assert!(matches!(objects.create_file(Path::new("/")), Err(ObjectError::NoFileName { .. })));
-    assert!(matches!(objects.create_file(&scene.target().join("no/such/file")), Err(ObjectError::Create { .. })));
-    let error = objects.create_file(&scene.target().join("empty")).unwrap_err();
+    assert!(matches!(objects.create_file(Path::new("/"), 0), Err(ObjectError::NoFileName { .. })));
+    assert!(matches!(objects.create_file(&scene.target().join("no/such/file"), 0), Err(ObjectError::Create { .. })));
+    let error = objects.create_file(&scene.target().join("empty"), 0).unwrap_err();
     assert!(matches!(error, ObjectError::MarkerInTheWay { .. }), "{error}");
     drop(objects);
     scene.assert_clean("after the refusals");

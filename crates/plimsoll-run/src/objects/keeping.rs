@@ -1,20 +1,53 @@
-//! Which test objects stay when their run ends, and which of those that stayed go after all.
+//! Which test objects stay when their run ends, and which of those that stayed go after all. What is noted of a file
+//! tells it from what somebody copies into it later.
 
-use std::path::PathBuf;
+use std::{
+    io,
+    path::{Path, PathBuf},
+};
 
-use super::{ObjectError, OwnedFile, TestObjects};
+use rustix::fd::AsFd;
+
+use super::{ObjectError, OwnedDirectory, OwnedFile, TestObjects, marked_file::MarkedFile, removal::file_of};
+
+impl OwnedFile {
+    /// Changes what the marker says of the file.
+    pub(super) fn change(&mut self, change: impl FnOnce(MarkedFile) -> MarkedFile) -> io::Result<()> {
+        self.marker.change(|marker| marker.file = marker.file.map(change))
+    }
+
+    /// Marks the file as kept, as it is now.
+    pub(super) fn keep(&mut self) -> io::Result<()> {
+        let found = file_of(self.parent.as_fd(), &self.name, &self.marker)?;
+        self.marker.change(|marker| {
+            marker.kept = true;
+            marker.file = found.as_ref().map(MarkedFile::to_stay).or(marker.file);
+        })
+    }
+}
 
 impl TestObjects {
+    /// Notes that a file of this run has the length that it was made for: one that is shorter later is not ours.
+    ///
+    /// # Errors
+    /// When its marker cannot be written.
+    pub fn note_layout(&mut self, path: &Path) -> Result<(), ObjectError> {
+        let Some(index) = self.index_of(path) else { return Ok(()) };
+        let noted = self.files[index].change(MarkedFile::laid_out);
+        noted.map_err(|source| ObjectError::Create { path: path.to_owned(), source })
+    }
+
     /// Marks all objects as kept: they stay when the run ends, until `plimsoll doctor --clean` removes them. Tells
     /// which are marked, and why the first one is not whose marker cannot be written: such an object is removed as if
     /// it were not to be kept.
     pub fn keep(&mut self) -> (Vec<PathBuf>, Result<(), ObjectError>) {
-        let directories = self.directories.iter_mut().map(|made| (&made.path, &mut made.marker));
+        let mark = |made: &mut OwnedDirectory| (made.path.clone(), made.marker.change(|marker| marker.kept = true));
+        let directories = self.directories.iter_mut().map(mark);
         let files = self.files.iter_mut().filter(|made| !made.is_shared);
-        let files = files.map(|made| (&made.path, &mut made.marker));
-        let marked = directories.chain(files).map(|(path, marker)| match marker.change(|marker| marker.kept = true) {
-            Ok(()) => Ok(path.clone()),
-            Err(source) => Err(ObjectError::Create { path: path.clone(), source }),
+        let files = files.map(|made| (made.path.clone(), made.keep()));
+        let marked = directories.chain(files).map(|(path, marked)| match marked {
+            Ok(()) => Ok(path),
+            Err(source) => Err(ObjectError::Create { path, source }),
         });
         let (mut kept, mut all) = (Vec::new(), Ok(()));
         for marked in marked.chain(self.names.iter_mut().filter_map(|names| names.keep().transpose())) {
@@ -37,7 +70,7 @@ impl TestObjects {
         for OwnedFile { path, marker, .. } in shared {
             // Nobody may be using what is removed, this run neither.
             drop(marker);
-            taken = taken.and(self.create_file(&path).map(drop));
+            taken = taken.and(self.create_file(&path, 0).map(drop));
         }
         for OwnedFile { path, marker, .. } in self.files.iter_mut().filter(|made| made.marker.marker().kept) {
             let failed = |source| ObjectError::Create { path: path.clone(), source };
@@ -78,7 +111,7 @@ mod tests {
         let new = |run| TestObjects::new(Owner::this_process(Uuid::from_u128(run)), None);
         let mut objects = new(1);
         for path in &paths {
-            objects.create_file(path).unwrap();
+            objects.create_file(path, 0).unwrap();
         }
         let made = objects.files.remove(1);
         objects.files.insert(1, protect(made));
@@ -90,7 +123,7 @@ mod tests {
 
         let mut objects = new(2);
         for path in [&paths[0], &paths[2]] {
-            objects.create_file(path).unwrap();
+            objects.create_file(path, 0).unwrap();
         }
         let made = objects.files.remove(0);
         objects.files.insert(0, protect(made));

@@ -16,14 +16,14 @@ use std::{
 use plimsoll_io::clock;
 use rustix::{
     fd::BorrowedFd,
-    fs::{AtFlags, FlockOperation, Mode, OFlags, StatxFlags, fdatasync, flock, openat, statx},
+    fs::{FlockOperation, Mode, OFlags, fdatasync, flock, openat},
     io::Errno,
     system::uname,
 };
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
-use super::{name_set::NameSet, trees::TREE_PREFIX, works::WORK_PREFIX};
+use super::{marked_file::MarkedFile, name_set::NameSet, trees::TREE_PREFIX, works::WORK_PREFIX};
 
 /// The marker's name inside of a test directory.
 pub(crate) const MARKER_NAME: &str = ".plimsoll";
@@ -94,34 +94,10 @@ pub(crate) struct Marker {
     /// Whether the owner could lock its marker: some network file systems have no locks.
     pub(crate) locked: bool,
     /// Which file the marker is for, when it lies beside one. Files in a test directory are known by their names.
-    pub(crate) file: Option<FileIdentity>,
+    pub(crate) file: Option<MarkedFile>,
     /// Which files the marker is for, when they are many that have names of their own.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) names: Option<NameSet>,
-}
-
-/// What tells a file from another that took its name.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) struct FileIdentity {
-    pub(crate) inode: u64,
-    /// When the file was created, where the file system knows: inode numbers are reused.
-    pub(crate) born_ns: Option<i64>,
-}
-
-impl FileIdentity {
-    /// The identity of a regular file below `directory`; symbolic links are not followed.
-    pub(crate) fn of(directory: BorrowedFd<'_>, name: &OsStr) -> io::Result<Option<Self>> {
-        let wanted = StatxFlags::BASIC_STATS | StatxFlags::BTIME;
-        let facts = match statx(directory, name, AtFlags::SYMLINK_NOFOLLOW, wanted) {
-            Err(Errno::NOENT) => return Ok(None),
-            facts => facts?,
-        };
-        let born = StatxFlags::from_bits_retain(facts.stx_mask).contains(StatxFlags::BTIME);
-        let born_ns =
-            born.then(|| facts.stx_btime.tv_sec.saturating_mul(1_000_000_000) + i64::from(facts.stx_btime.tv_nsec));
-        let regular = u32::from(facts.stx_mode) & 0o170_000 == 0o100_000;
-        Ok(regular.then_some(Self { inode: facts.stx_ino, born_ns }))
-    }
 }
 
 impl Marker {
@@ -285,8 +261,10 @@ impl MarkerFile {
     pub(crate) fn change(&mut self, change: impl FnOnce(&mut Marker)) -> io::Result<()> {
         let mut changed = self.marker.clone();
         change(&mut changed);
-        self.write(&changed)?;
-        self.marker = changed;
+        if changed != self.marker {
+            self.write(&changed)?;
+            self.marker = changed;
+        }
         Ok(())
     }
 
@@ -520,7 +498,7 @@ mod tests {
         let at = File::open(directory.path()).unwrap();
         let name = OsStr::new(MARKER_NAME);
         let mut created = MarkerFile::create(as_fd(&at), name, &owner()).unwrap().unwrap();
-        created.change(|marker| marker.file = Some(FileIdentity { inode: u64::MAX, born_ns: None })).unwrap();
+        created.change(|marker| marker.file = Some(MarkedFile::default())).unwrap();
         created.change(|marker| (marker.file, marker.kept) = (None, true)).unwrap();
         let Opened::Owned(Some(marker)) = MarkerFile::open(as_fd(&at), name).unwrap() else {
             panic!("the marker is locked and readable");

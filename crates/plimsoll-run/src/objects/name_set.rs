@@ -338,9 +338,9 @@ fn is_kept_alone(directory: BorrowedFd<'_>, name: &OsStr) -> io::Result<bool> {
 fn remove_kept(directory: BorrowedFd<'_>, name: &str) -> io::Result<()> {
     let name = OsStr::new(name);
     if is_kept_alone(directory, name)?
-        && let Opened::Abandoned(marker) = MarkerFile::open(directory, &sidecar_name(name))?
+        && let Opened::Abandoned(mut marker) = MarkerFile::open(directory, &sidecar_name(name))?
     {
-        return remove_file_of_marker(directory, name, &marker).map(drop);
+        return remove_file_of_marker(directory, name, &mut marker).map(drop);
     }
     remove_regular(directory, name).map(drop)
 }

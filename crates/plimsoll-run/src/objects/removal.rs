@@ -20,14 +20,18 @@ use rustix::{
 };
 use uuid::Uuid;
 
+use super::marked_file::{FoundFile, MarkedFile};
 use super::marker::{
-    FileIdentity, MARKER_NAME, Marker, MarkerFile, Opened, Owner, Unfinished, User, is_file_name, is_tree_name,
-    is_user_name, is_work_name, run_of_directory_name, sidecar_name, unfinished_name,
+    MARKER_NAME, Marker, MarkerFile, Opened, Owner, Unfinished, User, is_file_name, is_tree_name, is_user_name,
+    is_work_name, run_of_directory_name, sidecar_name, unfinished_name,
 };
 use super::{
     trees::remove_tree,
     works::{WorkOf, remove_work},
 };
+
+/// How much of a large file is freed at once.
+const PIECE_BYTES: u64 = 1 << 30;
 
 /// Why a test object, or something that looks like one, was left where it is.
 #[derive(Debug, thiserror::Error)]
@@ -217,32 +221,48 @@ fn try_remove_file(parent: BorrowedFd<'_>, name: &OsStr, authority: Authority, h
         // An empty file of this name is not ours: our markers get their name when they are finished.
         Opened::Missing | Opened::Unfinished(_) | Opened::Foreign => Ok(Outcome::Absent),
         Opened::Owned(marker) => Ok(Outcome::Left(in_use(marker))),
-        Opened::Abandoned(file) | Opened::Unlockable(file) => match objection(file.marker(), authority, here) {
+        Opened::Abandoned(mut file) | Opened::Unlockable(mut file) => match objection(file.marker(), authority, here) {
             Some(reason) => Ok(Outcome::Left(reason)),
-            None => remove_file_of_marker(parent, name, &file),
+            None => remove_file_of_marker(parent, name, &mut file),
         },
     }
 }
 
-/// Removes a test file and its marker, which we hold. A file that took the name of ours stays.
-pub(crate) fn remove_file_of_marker(parent: BorrowedFd<'_>, name: &OsStr, marker: &MarkerFile) -> io::Result<Outcome> {
+/// Removes a test file and its marker, which we hold. A file that took the name of ours stays, and so does ours when
+/// somebody put something else into it.
+pub(crate) fn remove_file_of_marker(
+    parent: BorrowedFd<'_>,
+    name: &OsStr,
+    marker: &mut MarkerFile,
+) -> io::Result<Outcome> {
     let run = marker.marker().run;
     let mut bytes = 0;
-    if is_file_of(parent, name, marker)? {
+    let found = file_of(parent, name, marker)?;
+    let is_foreign = found.is_none() && size(parent, name)?.is_some();
+    if let Some(found) = found {
+        if found.bytes > PIECE_BYTES {
+            // It becomes shorter before it goes, and is ours all the same should this end there.
+            let _ = marker.change(|marker| marker.file = marker.file.map(MarkedFile::or_shorter));
+        }
         bytes += remove_regular(parent, name)?.unwrap_or(0);
     }
     bytes += remove_regular(parent, &unfinished_name(name, run, Unfinished::Data))?.unwrap_or(0);
     unlink(parent, &sidecar_name(name))?;
-    Ok(Outcome::Removed { run, bytes })
+    Ok(if is_foreign { Outcome::Left(LeftReason::Foreign) } else { Outcome::Removed { run, bytes } })
 }
 
-/// Whether the file `name` is the very one that `marker` was written for. One who may write a marker into a directory
-/// must not have us remove the file of another user there, so both must have the same owner.
+/// Whether the file `name` is the very one that `marker` was written for, and as plimsoll left it.
 pub(crate) fn is_file_of(parent: BorrowedFd<'_>, name: &OsStr, marker: &MarkerFile) -> io::Result<bool> {
-    let (Some(wanted), Some(found)) = (marker.marker().file, FileIdentity::of(parent, name)?) else {
-        return Ok(false);
+    Ok(file_of(parent, name, marker)?.is_some())
+}
+
+/// The file `name`, when it is that. One who may write a marker into a directory must not have us remove the file of
+/// another user there, so both must have the same owner.
+pub(crate) fn file_of(parent: BorrowedFd<'_>, name: &OsStr, marker: &MarkerFile) -> io::Result<Option<FoundFile>> {
+    let (Some(wanted), Some(found)) = (marker.marker().file, FoundFile::of(parent, name)?) else {
+        return Ok(None);
     };
-    Ok(wanted == found && marker.user()? == statat(parent, name, AtFlags::SYMLINK_NOFOLLOW)?.st_uid)
+    Ok((wanted.is(&found) && marker.user()? == found.user).then_some(found))
 }
 
 /// Removes a part of a test file that never got its own name.
@@ -342,7 +362,6 @@ pub(crate) fn remove_regular(directory: BorrowedFd<'_>, name: &OsStr) -> io::Res
 /// Frees a large file piece by piece. To unlink one takes seconds in which no signal reaches the process, and a second
 /// Ctrl-C is to end it at once. Whatever is in the way is ignored: the name is removed next in any case.
 fn shrink(directory: BorrowedFd<'_>, name: &OsStr, facts: &Stat) {
-    const PIECE_BYTES: u64 = 1 << 30;
     let flags = OFlags::WRONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
     let mut left_bytes = facts.st_size.unsigned_abs();
     if left_bytes <= PIECE_BYTES {
@@ -371,5 +390,43 @@ pub(crate) fn unlink(directory: BorrowedFd<'_>, name: &OsStr) -> io::Result<()> 
             let error = io::Error::from(error);
             Err(io::Error::new(error.kind(), format!("{}: {error}", name.display())))
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+
+    use super::*;
+    use crate::objects::TestObjects;
+
+    #[test]
+    fn a_large_file_whose_removal_is_interrupted_is_still_ours() {
+        const BYTES: u64 = 2 * PIECE_BYTES + 1;
+        let place = tempfile::tempdir().unwrap();
+        let root = place.path().canonicalize().unwrap();
+        let path = root.join("made.img");
+        let set_length = |bytes| fs::File::options().write(true).open(&path).unwrap().set_len(bytes).unwrap();
+        let mut objects = TestObjects::new(Owner::this_process(Uuid::from_u128(1)), None);
+        objects.create_file(&path, BYTES).unwrap();
+        set_length(BYTES);
+        objects.note_layout(&path).unwrap();
+        assert!(objects.keep().1.is_ok());
+        drop(objects);
+        // With another name each is still there when its name is gone.
+        let names = ["made.img", "made.img.plimsoll"].map(|name| (root.join(name), root.join(format!("{name}-2"))));
+        for (name, other) in &names {
+            fs::hard_link(name, other).unwrap();
+        }
+        let parent = fs::File::open(&root).unwrap();
+        let here = Owner::this_process(Uuid::nil());
+        let remove = || remove_file(parent.as_fd(), OsStr::new("made.img"), Authority::Explicit, &here);
+        assert!(matches!(remove(), Outcome::Removed { bytes: BYTES, .. }));
+        for (name, other) in &names {
+            fs::rename(other, name).unwrap();
+        }
+        set_length(PIECE_BYTES);
+        assert!(matches!(remove(), Outcome::Removed { bytes: PIECE_BYTES, .. }));
+        assert_eq!(fs::read_dir(&root).unwrap().count(), 0);
     }
 }

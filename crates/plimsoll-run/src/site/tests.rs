@@ -10,13 +10,12 @@ use plimsoll_workload::{certainty::Certainty, settings::Effort, workload::Worklo
 
 use super::*;
 
-fn open(path: &Path, emit: &mut dyn FnMut(RunEvent)) -> Result<Sites, RunError> {
-    open_with(path, &[""], emit)
-}
+const READS: &str = "rw = 'randread'\nsize = '1M'\n";
+const WRITES: &str = "rw = 'randwrite'\nsize = '1M'\n";
 
 /// With these lines in workloads that are otherwise alike.
 fn open_with(path: &Path, lines: &[&str], emit: &mut dyn FnMut(RunEvent)) -> Result<Sites, RunError> {
-    let workload = "rw = \"randread\"\nsize = 1048576\nengine = \"psync\"\nbuffered = true\nduration = \"1s\"\n";
+    let workload = "engine = \"psync\"\nbuffered = true\nduration = \"1s\"\n";
     let workloads = lines.iter().map(|line| toml::from_str(&format!("{workload}{line}")).unwrap());
     let workloads: Vec<Workload> = workloads.collect();
     let facts = target::facts(path).unwrap();
@@ -27,19 +26,19 @@ fn open_with(path: &Path, lines: &[&str], emit: &mut dyn FnMut(RunEvent)) -> Res
 }
 
 /// What is told of a kept file comes after it was taken and before it is filled anew; the end of that before it is
-/// opened to be read.
+/// opened to be written.
 #[test]
-fn a_file_whose_directory_is_exchanged_meanwhile_is_neither_filled_nor_read() {
-    let is_moment: [fn(&RunEvent) -> bool; 2] =
-        [|event| matches!(event, RunEvent::Found { .. }), |event| matches!(event, RunEvent::LayoutFinished { .. })];
-    for is_moment in is_moment {
+fn a_file_whose_directory_is_exchanged_meanwhile_is_neither_filled_nor_used() {
+    let is_found: fn(&RunEvent) -> bool = |event| matches!(event, RunEvent::Found { .. });
+    let is_filled: fn(&RunEvent) -> bool = |event| matches!(event, RunEvent::LayoutFinished { .. });
+    for (lines, is_moment) in [(READS, is_found), (WRITES, is_found), (WRITES, is_filled)] {
         let root = tempfile::tempdir().unwrap();
         let [shared, moved, victim] = ["shared", "moved", "victim"].map(|name| root.path().join(name));
         let path = shared.join("data");
         fs::create_dir(&shared).unwrap();
         fs::create_dir(&victim).unwrap();
         fs::write(victim.join("data"), "precious").unwrap();
-        open(&path, &mut |_| {}).unwrap().close(&mut |_| {});
+        open_with(&path, &[READS], &mut |_| {}).unwrap().close(&mut |_| {});
         let mut is_exchanged = false;
         let exchange = &mut |event| {
             if is_moment(&event) && !mem::replace(&mut is_exchanged, true) {
@@ -47,7 +46,7 @@ fn a_file_whose_directory_is_exchanged_meanwhile_is_neither_filled_nor_read() {
                 symlink(&victim, &shared).unwrap();
             }
         };
-        let Err(error) = open(&path, exchange) else { panic!("it was opened") };
+        let Err(error) = open_with(&path, &[lines], exchange) else { panic!("it was opened") };
         assert!(is_exchanged && error.to_string().contains("no longer the file that plimsoll made"), "{error}");
         assert_eq!(fs::read(victim.join("data")).unwrap(), b"precious");
         assert_eq!(moved.join("data").metadata().unwrap().len(), 1 << 20);
@@ -55,10 +54,40 @@ fn a_file_whose_directory_is_exchanged_meanwhile_is_neither_filled_nor_read() {
 }
 
 #[test]
+fn a_kept_file_is_read_as_it_is_and_laid_out_anew_where_it_is_written_but_no_shorter() {
+    let root = tempfile::tempdir().unwrap();
+    let path = root.path().canonicalize().unwrap().join("data");
+    let facts = || path.metadata().map(|facts| (facts.len(), facts.modified().unwrap())).unwrap();
+    let open = |lines: &str| {
+        let (mut told, mut written_bytes) = (String::new(), 0);
+        let sites = open_with(&path, &[lines], &mut |event| match event {
+            RunEvent::Found { finding, .. } => told = finding.text,
+            RunEvent::LayoutFinished { written_bytes: bytes, .. } => written_bytes = bytes,
+            _ => {}
+        });
+        sites.unwrap().close(&mut |_| {});
+        (told, written_bytes)
+    };
+    assert_eq!(open(WRITES), (String::new(), 1 << 20));
+    let made = facts();
+    for size in ["", "size = '512K'"] {
+        let (told, written_bytes) = open(&format!("rw = 'randread'\n{size}"));
+        assert!(told.contains("kept: its content is what was left there"), "{told}");
+        assert_eq!((written_bytes, facts()), (0, made));
+    }
+    let (told, written_bytes) = open("rw = 'randwrite'\nsize = '512K'");
+    assert!(told.contains("kept: its content was written anew"), "{told}");
+    assert_eq!((written_bytes, facts().0), (512 << 10, 1 << 20));
+    let written = facts();
+    assert!(open("rw = 'randread'").0.contains("kept"), "it is kept again");
+    assert_eq!(facts(), written);
+}
+
+#[test]
 fn files_for_reads_hold_what_writes_of_the_workload_would() {
     let root = tempfile::tempdir().unwrap();
     let payloads = ["random", "zero", "pattern:0xabcdef", "compressible:75", "duplicate:50"];
-    let lines = payloads.map(|payload| format!("payload = '{payload}'\nblock_size = '8KiB'"));
+    let lines = payloads.map(|payload| format!("{READS}payload = '{payload}'\nblock_size = '8KiB'"));
     let sites = open_with(root.path(), &lines.each_ref().map(String::as_str), &mut |_| {}).unwrap();
     let [random, zero, pattern, compressible, duplicate] = [0, 1, 2, 3, 4].map(|cell| {
         let file = fs::File::from(sites.files(cell)[0].try_clone_to_owned().unwrap());

@@ -104,7 +104,7 @@ fn a_marker_of_named_files_that_finds_no_room_leaves_nothing() {
 fn a_path_that_leads_to_another_file_by_now_is_not_written_to() {
     let scene = Scene::new();
     let mut objects = TestObjects::new(owner(47), None);
-    let file = objects.create_file(&scene.target().join("made.img")).unwrap().path;
+    let file = objects.create_file(&scene.target().join("made.img"), 0).unwrap().path;
     let directory = objects.create_directory(&scene.target()).unwrap();
     directory.create_file(0).unwrap();
     let check = |path: &Path| objects.check_opened(path, fs::File::open(path).unwrap().as_fd());

@@ -40,7 +40,7 @@ fn a_file_that_was_there_is_shared_by_those_who_read_it_and_had_alone_by_who_wri
     }
     assert_eq!(share(&mut new(8), &path, 4097).unwrap(), None, "it is too short");
     let is_in_use = |writer: &mut TestObjects| {
-        let error = writer.create_file(&path).unwrap_err();
+        let error = writer.create_file(&path, 0).unwrap_err();
         // Who made it is not who uses it.
         assert!(
             error.to_string().ends_with("in use by another plimsoll: wait for it, or name another file"),
@@ -53,14 +53,14 @@ fn a_file_that_was_there_is_shared_by_those_who_read_it_and_had_alone_by_who_wri
     drop(first);
     is_in_use(&mut writer);
     assert!(second.remove().removed.is_empty());
-    assert_eq!(writer.create_file(&path).unwrap().provenance, Provenance::Kept);
+    assert_eq!(writer.create_file(&path, 0).unwrap().provenance, Provenance::Kept);
     assert!(matches!(share(&mut new(8), &path, 1), Err(ObjectError::InUse { .. })));
     drop(writer);
 
     // A run that reads it and writes it, too, has it alone.
     let mut both = new(9);
     assert_eq!(share(&mut both, &path, 1).unwrap(), Some(Provenance::Kept));
-    assert_eq!(both.create_file(&path).unwrap().provenance, Provenance::Kept);
+    assert_eq!(both.create_file(&path, 0).unwrap().provenance, Provenance::Kept);
     assert!(matches!(share(&mut new(8), &path, 1), Err(ObjectError::InUse { .. })));
     drop(both);
     assert_eq!(scene.tree(), kept);
@@ -104,7 +104,7 @@ fn what_root_kept_is_read_by_another_user_beside_others() {
     let share = || {
         let mut objects = TestObjects::new(owner(31), None);
         let file = objects.share_file(&path, 4096).unwrap().map(|file| file.provenance);
-        let writer = TestObjects::new(owner(32), None).create_file(&path);
+        let writer = TestObjects::new(owner(32), None).create_file(&path, 0);
         (file, matches!(writer, Err(ObjectError::Create { .. })), objects)
     };
     mode(&marker, 0o644);
@@ -129,7 +129,7 @@ fn a_file_that_is_made_and_removed_is_never_taken_for_one_that_was_there() {
     std::thread::scope(|scope| {
         scope.spawn(|| {
             while !is_over.load(Ordering::Relaxed) {
-                drop(TestObjects::new(owner(1), None).create_file(&path).unwrap());
+                drop(TestObjects::new(owner(1), None).create_file(&path, 0).unwrap());
             }
         });
         let read = || {
