@@ -25,7 +25,7 @@ use plimsoll_workload::{
     settings::{EngineChoice, Layout},
     target_facts::{self, TargetKind},
 };
-use rustix::fs::{Mode, OFlags};
+use rustix::fs::{Mode, OFlags, SeekFrom, seek};
 use uuid::Uuid;
 
 pub(crate) use self::wanted::{bytes_of_files, check_layouts};
@@ -307,16 +307,23 @@ impl Sites {
         Ok(Place::Files(wanted.0.keys().cloned().zip(files).collect()))
     }
 
-    /// Makes the file that is a target, or takes it: as it is, when it is long enough and only read.
+    /// Makes the file that is a target, or takes it: as it is, when it is only read and has data everywhere, or nothing
+    /// can be written there.
     fn file(&mut self, path: &Path, wanted: &mut Wanted) -> Result<TestFile, RunError> {
         let bytes = wanted.0.values().map(|wanted| wanted.bytes).max().unwrap_or(0);
-        if wanted.0.values().all(WantedFile::is_only_read)
-            && let Some(file) = self.objects.share_file(path, bytes)?
-        {
-            wanted.0.values_mut().for_each(|wanted| wanted.layout = Layout::Empty);
-            return Ok(file);
-        }
-        Ok(self.objects.create_file(path, bytes)?)
+        let is_only_read = wanted.0.values().all(WantedFile::is_only_read);
+        let shared = if is_only_read && has_data(path, bytes) { self.objects.share_file(path, bytes)? } else { None };
+        let file = match shared {
+            Some(file) => file,
+            None => match self.objects.create_file(path, bytes) {
+                Err(error) if is_only_read && error.is_refusal() => {
+                    self.objects.share_file(path, bytes)?.ok_or(error)?
+                }
+                created => return Ok(created?),
+            },
+        };
+        wanted.0.values_mut().for_each(|wanted| wanted.layout = Layout::Empty);
+        Ok(file)
     }
 
     /// Makes a file that has a name, or takes it as it is.
@@ -519,6 +526,14 @@ impl Place {
         };
         file_keys(plan, cell).iter().map(open).collect()
     }
+}
+
+/// Whether there is data in the first so many bytes of a file: what was never written is answered without the storage.
+fn has_data(path: &Path, bytes: u64) -> bool {
+    // What is no file does not make this wait, and a file system that knows no holes says that there are none.
+    let flags = OFlags::RDONLY | OFlags::NONBLOCK | OFlags::CLOEXEC;
+    let hole = rustix::fs::open(path, flags, Mode::empty()).and_then(|file| seek(file, SeekFrom::Hole(0)));
+    hole.is_ok_and(|hole| hole >= bytes)
 }
 
 fn is_device(target: &str) -> bool {

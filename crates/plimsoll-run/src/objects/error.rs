@@ -50,3 +50,11 @@ pub enum ObjectError {
         path: PathBuf,
     },
 }
+
+impl ObjectError {
+    /// Whether this user can write nothing there, who may still be able to read what is there.
+    pub(crate) fn is_refusal(&self) -> bool {
+        use io::ErrorKind::{PermissionDenied, ReadOnlyFilesystem};
+        matches!(self, Self::Create { source, .. } if matches!(source.kind(), PermissionDenied | ReadOnlyFilesystem))
+    }
+}

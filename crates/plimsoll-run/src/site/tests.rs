@@ -84,6 +84,25 @@ fn a_kept_file_is_read_as_it_is_and_laid_out_anew_where_it_is_written_but_no_sho
 }
 
 #[test]
+fn a_kept_file_in_which_nothing_was_written_is_laid_out_before_it_is_read() {
+    let root = tempfile::tempdir().unwrap();
+    let path = root.path().canonicalize().unwrap().join("data");
+    let written_bytes = |lines: &str| {
+        let mut written_bytes = 0;
+        let sites = open_with(&path, &[lines], &mut |event| {
+            if let RunEvent::LayoutFinished { written_bytes: bytes, .. } = event {
+                written_bytes = bytes;
+            }
+        });
+        sites.unwrap().close(&mut |_| {});
+        written_bytes
+    };
+    assert_eq!(written_bytes(&format!("{WRITES}layout = 'allocated'")), 0);
+    assert_eq!(written_bytes(READS), 1 << 20);
+    assert_eq!(written_bytes(READS), 0);
+}
+
+#[test]
 fn files_for_reads_hold_what_writes_of_the_workload_would() {
     let root = tempfile::tempdir().unwrap();
     let payloads = ["random", "zero", "pattern:0xabcdef", "compressible:75", "duplicate:50"];
