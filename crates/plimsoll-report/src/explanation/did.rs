@@ -54,6 +54,8 @@ pub(crate) struct Syncs {
     pub(crate) every: u64,
     /// What they take of the time of all operations.
     pub(crate) share: f64,
+    /// How long an operation takes without them.
+    pub(crate) without_s: f64,
 }
 
 impl Syncs {
@@ -233,6 +235,6 @@ fn times(cell: &Cell) -> (Option<f64>, Option<Syncs>) {
     let writes = cell.figures(Operation::Write).and_then(|figures| figures.iops).unwrap_or(operations);
     let every = planned.flatten().unwrap_or_else(|| (writes / rate).round().max(1.0) as u64);
     let of_syncs = each_s * rate;
-    let syncs = Syncs { each_s, every, share: of_syncs / (busy + of_syncs) };
+    let syncs = Syncs { each_s, every, share: of_syncs / (busy + of_syncs), without_s: busy / operations };
     (Some((busy + of_syncs) / operations), Some(syncs))
 }

@@ -141,7 +141,9 @@ fn what_syncs_between_writes_take_is_the_reason_and_no_want_of_operations_in_fli
     assert_eq!(codes(&of(250.0, 8, 18.0, Some(250.0), 14.8, "limit = 'iops=1000'")), ["syncs"]);
     // Of what a burst lets through too, and not of what lasts.
     let burst = "limit = 'iops=300,burst-iops=3000,bucket=5.4M'";
-    assert_eq!(codes(&of(400.0, 1, 1.5, Some(200.0), 2.0, burst)), ["burst-credits", "syncs", "queue-depth"]);
+    let bursting = of(400.0, 1, 2.0, Some(250.0), 2.0, burst);
+    assert_eq!(codes(&bursting), ["burst-credits", "syncs", "queue-depth"]);
+    assert!(bursting.causes[2].advice.contains("at least 6"), "{:?}", bursting.causes);
     // fio does not count those of `fdatasync`.
     assert_eq!(codes(&of(417.0, 1, 0.1, None, 2.3, "sku = 'P30'\ncaching = 'None'")), ["below-limit"]);
 }

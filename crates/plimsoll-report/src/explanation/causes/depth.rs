@@ -39,7 +39,7 @@ fn is_below(judged: &&Judged) -> bool {
 /// that matter are a reason of their own: beside them it is about what would be without them.
 fn under_the_limit(scene: &Scene<'_>, judged: &Judged, syncs: Option<Syncs>) -> Option<Cause> {
     let (latency_s, in_flight) = (scene.load.latency_s?, scene.load.in_flight?);
-    let latency_s = latency_s * (1.0 - syncs.map_or(0.0, |syncs| syncs.share));
+    let latency_s = syncs.map_or(latency_s, |syncs| syncs.without_s);
     let limit = if judged.standing == Standing::Under { judged.lasting } else { judged.burst? };
     let limit_iops = match judged.unit {
         Unit::Iops | Unit::FilesPerSecond => limit,
@@ -81,7 +81,7 @@ fn under_the_limit(scene: &Scene<'_>, judged: &Judged, syncs: Option<Syncs>) -> 
 
 /// A load that syncs what it wrote before it goes on.
 fn syncing(syncs: &Syncs) -> Cause {
-    let Syncs { each_s, every, share } = *syncs;
+    let Syncs { each_s, every, share, .. } = *syncs;
     let text = format!(
         "{} a sync of {}: {} of the time",
         syncs.after(),
