@@ -12,7 +12,7 @@ pub struct QueueBound {
     pub service_ns: f64,
     /// The share of the latency that is waiting.
     pub waiting_share: f64,
-    /// The depth at which the same rate would do without waiting.
+    /// The least depth that the same rate takes: enough only if more in flight wait for nothing.
     pub depth_needed: f64,
 }
 

@@ -39,10 +39,7 @@ pub fn of_sweeps(cells: &[Cell]) -> Vec<(usize, Finding)> {
         if group.len() < SWEEP_MIN {
             continue;
         }
-        // A depth that was not measured may be the knee. What a cache, the machine or a burst lets through says nothing
-        // of the depth that the storage needs.
-        let is_of_storage =
-            |cell: &Cell| !matches!(cell.verdict, Some(Verdict::Cached | Verdict::ClientLimited | Verdict::Burst));
+        // A depth that was not measured may be the knee.
         if !group.iter().all(|other| is_of_storage(&cells[*other])) {
             continue;
         }
@@ -66,9 +63,13 @@ pub fn of_sweeps(cells: &[Cell]) -> Vec<(usize, Finding)> {
     findings
 }
 
-/// Cells of a sweep whose latency is mostly waiting, by the latency of the shallowest of them.
+/// Cells of a sweep whose latency is mostly waiting, by the latency at depth 1.
 fn queue_bound_cells(cells: &[Cell], group: &[usize]) -> Vec<(usize, Finding)> {
-    let Some(alone) = group.iter().copied().find(|index| depth(&cells[*index]) == 1) else { return Vec::new() };
+    let Some(alone) =
+        group.iter().copied().find(|index| depth(&cells[*index]) == 1).filter(|index| is_of_storage(&cells[*index]))
+    else {
+        return Vec::new();
+    };
     let Some(service_ns) = mean_latency(&cells[alone]) else { return Vec::new() };
     let waits = |index: &usize| {
         let cell = &cells[*index];
@@ -83,7 +84,7 @@ fn queue_bound_cells(cells: &[Cell], group: &[usize]) -> Vec<(usize, Finding)> {
             return None;
         }
         let text = format!(
-            "{} of the latency is waiting in the queue: depth {:.0} would do for this rate",
+            "{} of the latency is waiting in the queue: this rate needs a depth of at least {:.0}",
             percent(bound.waiting_share),
             bound.depth_needed.ceil()
         );
@@ -95,6 +96,11 @@ fn queue_bound_cells(cells: &[Cell], group: &[usize]) -> Vec<(usize, Finding)> {
         Some((*index, finding("queue-bound-latency", Severity::Info, text, &evidence)))
     };
     group.iter().filter(|index| **index != alone).filter_map(waits).collect()
+}
+
+/// What a cache, the machine or a burst lets through says nothing of the depth that the storage needs.
+fn is_of_storage(cell: &Cell) -> bool {
+    !matches!(cell.verdict, Some(Verdict::Cached | Verdict::ClientLimited | Verdict::Burst))
 }
 
 fn is_same_but_depth(left: &Cell, right: &Cell) -> bool {
@@ -192,10 +198,16 @@ mod tests {
     }
 
     #[test]
-    fn no_depth_would_do_that_was_measured_and_did_not() {
-        let waits =
-            |at_four| said("queue-bound-latency", &[(1000, 1_000_000), (1500, 1_300_000), at_four, (3000, 2_600_000)]);
-        assert_eq!(waits((2900, 1_300_000)).iter().map(|(cell, _)| *cell).collect::<Vec<_>>(), [3]);
+    fn a_least_depth_is_told_by_depth_1_of_the_storage_unless_another_was_measured_and_did_less() {
+        let rates = |at_four| [(1000, 1_000_000), (1500, 1_300_000), at_four, (3000, 2_600_000)];
+        let waits = |at_four| said("queue-bound-latency", &rates(at_four));
+        let text = "62 % of the latency is waiting in the queue: this rate needs a depth of at least 3";
+        assert_eq!(waits((2900, 1_300_000)), [(3, text.to_owned())]);
         assert_eq!(waits((2000, 2_000_000)), []);
+        for verdict in [Verdict::ClientLimited, Verdict::Cached, Verdict::Burst] {
+            let mut cells = measured(&rates((2900, 1_300_000)));
+            cells[0].verdict = Some(verdict);
+            assert_eq!(texts("queue-bound-latency", &cells), []);
+        }
     }
 }
