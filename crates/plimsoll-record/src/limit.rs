@@ -4,7 +4,10 @@ use plimsoll_measure::verdict::Verdict;
 use plimsoll_workload::limit::{Expected, Part};
 use serde::{Deserialize, Serialize};
 
-use crate::record::{Cell, Kind};
+use crate::{
+    numbers,
+    record::{Cell, Kind},
+};
 
 /// A steady rate hits a limit from this share of it on.
 const HIT_FROM: f64 = 0.97;
@@ -74,12 +77,26 @@ pub struct Bound {
     pub limit: f64,
     /// Which part of the way that is of.
     pub part: Part,
+    /// Whether both are bytes a second, and not operations.
+    pub is_of_bytes: bool,
+    /// Whether it is that of a burst.
+    pub is_of_burst: bool,
 }
 
 impl Bound {
     /// The rate as a share of the limit.
     pub fn share(self) -> f64 {
         self.rate / self.limit
+    }
+
+    /// The limit in words: `burst limit of 3,500 IOPS`.
+    pub fn words(self) -> String {
+        let (amount, unit) = if self.is_of_bytes {
+            (numbers::throughput(self.limit), numbers::THROUGHPUT_UNIT)
+        } else {
+            (numbers::iops(self.limit), "IOPS")
+        };
+        format!("{}limit of {amount} {unit}", if self.is_of_burst { "burst " } else { "" })
     }
 }
 
@@ -113,16 +130,19 @@ impl CellLimit {
             Some(_) => burst,
             None => sustained,
         };
-        self.closest(
+        let bound = self.closest(
             of,
             highest(self.iops, self.burst_iops, self.bucket_operations),
             highest(self.bytes_per_second, self.burst_bytes_per_second, self.bucket_bytes),
-        )
+        )?;
+        let bucket = if bound.is_of_bytes { self.bucket_bytes } else { self.bucket_operations };
+        Some(Bound { is_of_burst: bucket.is_some(), ..bound })
     }
 
     fn closest(&self, of: Rates, iops: Option<f64>, bytes_per_second: Option<f64>) -> Option<Bound> {
-        let operations = iops.map(|limit| Bound { rate: of.iops, limit, part: self.operations_by });
-        let bytes = bytes_per_second.map(|limit| Bound { rate: of.bytes_per_second, limit, part: self.bytes_by });
+        let bound = |rate, limit, part, is_of_bytes| Bound { rate, limit, part, is_of_bytes, is_of_burst: false };
+        let operations = iops.map(|limit| bound(of.iops, limit, self.operations_by, false));
+        let bytes = bytes_per_second.map(|limit| bound(of.bytes_per_second, limit, self.bytes_by, true));
         operations.into_iter().chain(bytes).max_by(|one, other| one.share().total_cmp(&other.share()))
     }
 }
@@ -185,7 +205,7 @@ mod tests {
     use super::*;
 
     const fn bound(rate: f64, limit: f64) -> Bound {
-        Bound { rate, limit, part: Part::Disk }
+        Bound { rate, limit, part: Part::Disk, is_of_bytes: false, is_of_burst: false }
     }
 
     fn given(text: &str) -> CellLimit {
@@ -198,18 +218,21 @@ mod tests {
         let small = Rates { iops: 4_900.0, bytes_per_second: 20e6 };
         assert_eq!(limit.sustained(small), Some(bound(4_900.0, 5_000.0)));
         let large = Rates { iops: 99.0, bytes_per_second: 99e6 };
-        assert_eq!(limit.sustained(large), Some(bound(99e6, 100e6)));
+        assert_eq!(limit.sustained(large), Some(Bound { is_of_bytes: true, ..bound(99e6, 100e6) }));
     }
 
     #[test]
     fn a_burst_is_the_most_that_is_possible_and_an_unknown_one_is_no_limit() {
         let of = Rates { iops: 3_000.0, bytes_per_second: 12e6 };
         let burst = given("iops=300,burst-iops=3000,bucket=5.4M");
-        assert_eq!(burst.highest(of), Some(bound(3_000.0, 3_000.0)));
+        let highest = Bound { is_of_burst: true, ..bound(3_000.0, 3_000.0) };
+        assert_eq!(burst.highest(of), Some(highest));
+        assert_eq!(highest.words(), "burst limit of 3,000 IOPS");
         assert_eq!(burst.sustained(of).map(Bound::share), Some(10.0));
         assert_eq!(given("iops=300").highest(of).map(Bound::share), Some(10.0));
         assert_eq!(given("iops=300,bucket=5.4M").highest(of), None);
-        assert_eq!(given("iops=300,bucket=5.4M,bandwidth=24MB").highest(of).map(Bound::share), Some(0.5));
+        let bytes = given("iops=300,bucket=5.4M,bandwidth=24MB").highest(of).unwrap();
+        assert_eq!((bytes.share(), bytes.words().as_str()), (0.5, "limit of 24.0 MB/s"));
     }
 
     #[test]

@@ -3,6 +3,7 @@
 use plimsoll_measure::detect::cache::{self, CacheNumbers, CacheSign, Repeats};
 use plimsoll_record::{
     event::SlotPurpose,
+    limit::Bound,
     numbers::{self, iops, percent},
     record::Cell,
     results::{Finding, Severity, SlotSummary},
@@ -63,8 +64,9 @@ pub(super) fn cached(cell: &Cell, plan: &BlockPlan) -> Vec<Finding> {
                 "read-above-device-limit",
                 Severity::Warning,
                 format!(
-                    "the rate is {} times the limit: something else answered, or the limit is another one",
-                    numbers::ratio(ratio)
+                    "the rate is {} times the {}: something else answered, or the limit is another one",
+                    numbers::ratio(ratio),
+                    cell.highest_bound().map_or_else(|| "limit".to_owned(), Bound::words)
                 ),
                 &[("ratio", json!(ratio))],
             ),
@@ -118,4 +120,37 @@ fn repeats_faster(cell: &Cell, ratio: Option<f64>) -> Option<Finding> {
         ("pairs", json!(found.pairs)),
     ];
     Some(finding(code, severity, text, &evidence))
+}
+
+#[cfg(test)]
+mod tests {
+    use plimsoll_measure::latency::LatencyHistogram;
+    use plimsoll_record::{
+        builder::RecordBuilder,
+        event::{RunEvent, SlotDirection, SlotResult},
+        limit::CellLimit,
+    };
+    use plimsoll_workload::limit::Expected;
+
+    use super::*;
+    use crate::test_plans::{plan, started};
+
+    #[test]
+    fn a_rate_above_the_limit_names_the_one_that_it_is_above() {
+        let said = |limit: &str| {
+            let mut histogram = LatencyHistogram::fine();
+            histogram.record_many(30_000, 28_565);
+            let read = Some(SlotDirection { operations: 28_565, bytes: 28_565 << 12, histogram });
+            let slot = SlotResult { elapsed_ns: 1_000_000_000, read, ..SlotResult::default() };
+            let mut builder = RecordBuilder::new(started("rw = 'randread'"));
+            builder.apply(&RunEvent::SlotFinished(Box::new(slot)));
+            let mut cell = builder.finish().cells.remove(0);
+            cell.limit = Some(CellLimit::of(&Expected::given(limit.parse().unwrap()), 4096.0));
+            cached(&cell, &plan("rw = 'randread'")).remove(0).text
+        };
+        let burst = said("iops=500,burst-iops=3500,bucket=5.4M");
+        assert!(burst.starts_with("the rate is 8.16 times the burst limit of 3,500 IOPS: "), "{burst}");
+        let lasting = said("iops=500");
+        assert!(lasting.starts_with("the rate is 57.1 times the limit of 500 IOPS: "), "{lasting}");
+    }
 }
