@@ -1,9 +1,10 @@
 //! A comparison as text for a terminal, and in Markdown.
 
+use plimsoll_measure::compare::ratio::Ratio;
 use plimsoll_record::numbers;
 
 use super::{
-    Aspect, CellPair, Comparison, Pair,
+    Aspect, CellPair, Comparison, MetricPair, Pair,
     expectation::{Judged, Outcome, Standing},
     metric::{Metric, Operation},
     words,
@@ -211,8 +212,8 @@ fn sections(pair: &Pair) -> Vec<Section> {
             if !doubts.is_empty() {
                 name += &format!(" ({doubts})");
             }
-            let is_known = |metric: &&super::MetricPair| metric.reference.or(metric.value).is_some();
-            let row = |metric: &super::MetricPair| {
+            let is_known = |metric: &&MetricPair| metric.reference.or(metric.value).is_some();
+            let row = |metric: &MetricPair| {
                 let compared = metric.compared.as_ref();
                 let word = match compared {
                     Some(compared) => words::word(compared),
@@ -282,6 +283,15 @@ fn coloured(line: &str, style: Style) -> String {
     format!("{}{}", &line[..line.len() - word.len()], style.paint(word, tone))
 }
 
+/// Whether the ratio that is shown is another than that of the two numbers beside it.
+fn is_no_quotient(metric: &MetricPair) -> bool {
+    let both = metric.reference.zip(metric.value).zip(metric.compared);
+    both.is_some_and(|((reference, value), compared)| {
+        let quotient = Ratio { ratio: value / reference, ..compared.ratio };
+        words::change(&quotient) != words::change(&compared.ratio)
+    })
+}
+
 /// What readers need to know of the words in the tables.
 fn notes(comparison: &Comparison, with_detectable: bool) -> Vec<String> {
     let cells = || comparison.pairs.iter().flat_map(|pair| &pair.cells);
@@ -295,10 +305,9 @@ fn notes(comparison: &Comparison, with_detectable: bool) -> Vec<String> {
     if comparison.pairs.iter().any(|pair| !pair.in_one_run && !pair.is_told) {
         notes.push("what changed from one run to the other counts as a difference; targets of one run are measured side by side".to_owned());
     }
-    let is_latency = |metric: Metric| metric.is_latency() && metric != Metric::Elapsed;
-    if metrics().any(|metric| is_latency(metric.metric) && metric.compared.is_some()) {
-        let text = "a latency is that of all operations together; its ratio is a geometric mean over visits, or over \
-                    seconds";
+    if metrics().any(is_no_quotient) {
+        let text = "a number is that of all operations together; a ratio is a geometric mean over visits, or over \
+                    seconds, and not that of the two numbers";
         notes.push(text.to_owned());
     }
     if metrics().any(|metric| metric.reference_is_at_least || metric.is_at_least) {

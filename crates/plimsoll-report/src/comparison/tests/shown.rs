@@ -56,8 +56,8 @@ fn a_comparison_fits_a_hundred_columns() {
 
     note: what changed from one run to the other counts as a difference; targets of one run are measured
           side by side
-    note: a latency is that of all operations together; its ratio is a geometric mean over visits, or
-          over seconds
+    note: a number is that of all operations together; a ratio is a geometric mean over visits, or over
+          seconds, and not that of the two numbers
     note: seen from = a difference of this size is found four times in five
     note: no claim = some visits had too few operations (2)
 
@@ -103,8 +103,9 @@ fn sixty_columns_hold_every_ratio_with_its_interval() {
     note: what changed from one run to the other counts as a
           difference; targets of one run are measured side by
           side
-    note: a latency is that of all operations together; its
-          ratio is a geometric mean over visits, or over seconds
+    note: a number is that of all operations together; a ratio
+          is a geometric mean over visits, or over seconds, and
+          not that of the two numbers
     note: no claim = some visits had too few operations (2)
 
     FAILED      p50>+10%
@@ -207,7 +208,7 @@ fn markdown_holds_all_columns() {
     | latency-write (B burst) | p99.9 | 7.39 ms | 8.86 ms | - | - | no claim |
 
     - what changed from one run to the other counts as a difference; targets of one run are measured side by side
-    - a latency is that of all operations together; its ratio is a geometric mean over visits, or over seconds
+    - a number is that of all operations together; a ratio is a geometric mean over visits, or over seconds, and not that of the two numbers
     - seen from = a difference of this size is found four times in five
     - no claim = some visits had too few operations (2)
 
@@ -276,4 +277,22 @@ fn junit_of_hostile_names_is_still_xml() {
     }
     assert!(text.chars().all(|character| !character.is_control() || character == '\n'), "{text}");
     assert_eq!(names.iter().filter(|name| *name == "testcase").count(), 2);
+}
+
+#[test]
+fn a_ratio_that_is_no_quotient_of_the_numbers_beside_it_is_explained_of_rates_too() {
+    let of = |rates: [u64; 2]| {
+        let mut story = Story::new(&["/mnt/a", "/mnt/b"], &workloads("canonical")[..1]);
+        for round in 0..12 {
+            for (cell, rate) in [5_000, rates[round as usize / 2 % 2]].into_iter().enumerate() {
+                let slot = story.slot(cell, round, rate, 600_000);
+                story.tell(&RunEvent::SlotFinished(Box::new(slot)));
+            }
+        }
+        let record = story.end(120_000_000_000, Ending::Complete);
+        text::text(&Comparison::of_targets(&record).unwrap(), 100, PLAIN)
+    };
+    let (even, uneven) = (of([10_000, 10_000]), of([2_000, 18_000]));
+    assert!(!even.contains("a geometric mean"), "{even}");
+    assert!(uneven.contains("a ratio is a geometric mean over visits"), "{uneven}");
 }
