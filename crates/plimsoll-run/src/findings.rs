@@ -158,6 +158,10 @@ fn why_nothing(outcome: &SlotOutcome, plan: &BlockPlan, measured_ns: Option<u64>
     if plan.pacing != Pacing::Closed && outcome.tally.open_loop.intended == 0 {
         return "no operation was due in the measured time of a slot: raise --rate, or measure longer with --duration";
     }
+    if measured_ns.is_some_and(|measured_ns| plan.think_time_ns >= measured_ns) {
+        return "no operation completed in the measured time of a slot, because the pause of --think-time is no shorter \
+                than that: pause less, or measure longer with --duration";
+    }
     "no operation completed in the measured time of a slot, because the storage took longer than that to answer: \
      measure longer with --duration to see how long"
 }
@@ -194,6 +198,9 @@ mod tests {
             let told = nothing(2_000_000_000, &format!("{duration}rate = 0.1"));
             assert!(told.ends_with("raise --rate, or measure longer with --duration"), "{told}");
             assert!(nothing(1_000_000_000, duration).starts_with("a slot was stopped"));
+            let paused = |pause: &str| nothing(2_000_000_000, &format!("{duration}think_time = '{pause}'"));
+            assert!(paused("2s").contains("the pause of --think-time is no shorter"));
+            assert!(paused("1s").contains("because the storage took longer"));
         }
     }
 
