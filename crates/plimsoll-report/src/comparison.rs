@@ -238,6 +238,9 @@ pub struct CellPair {
     /// One word about each side: its verdict, or why it has none.
     #[serde(skip)]
     pub(crate) words: [Word; 2],
+    /// What commands call the rate that they told.
+    #[serde(skip)]
+    rate_name: Option<String>,
     /// What its rates count where that are no I/Os: `files/s`, `operations/s`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub rate_unit: Option<&'static str>,
@@ -292,6 +295,15 @@ impl CellPair {
         let own = self.headline()?.operation;
         let is_other = |operation| operation != own && matches!(operation, Operation::Read | Operation::Write);
         self.metrics.iter().any(|metric| is_other(metric.operation)).then(|| own.plural())
+    }
+
+    /// The word for a number in tables.
+    fn head(&self, metric: Metric) -> String {
+        match (&self.rate_name, metric) {
+            (Some(name), Metric::Iops) => name.clone(),
+            (Some(name), Metric::Throughput) => format!("{name} {}", metric.head()),
+            _ => metric.head().to_owned(),
+        }
     }
 
     /// Whether a number says what the one before it said: bytes per second where all operations are of one size.

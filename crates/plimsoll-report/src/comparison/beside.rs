@@ -132,6 +132,7 @@ fn speed(cell: &CellPair) -> Option<Speed> {
     };
     let of = |metric: Metric| cell.metrics.iter().filter(move |pair| pair.metric == metric).filter_map(ratio);
     let further = |one: Speed, other: Speed| if one.distance() >= other.distance() { one } else { other };
-    let elapsed = of(Metric::Elapsed).next().map(Speed::inverse);
-    elapsed.or_else(|| of(Metric::Iops).reduce(further)).or_else(|| of(Metric::Throughput).reduce(further))
+    // What tells its rate may take as long as it was told to.
+    let rate = of(Metric::Iops).reduce(further).or_else(|| of(Metric::Throughput).reduce(further));
+    rate.or_else(|| of(Metric::Elapsed).next().map(Speed::inverse))
 }

@@ -91,11 +91,7 @@ impl Metric {
         match self {
             Self::Iops => figures.iops,
             Self::Throughput => figures.bytes_per_second.filter(|_| figures.bytes != Some(0)),
-            // What tells its rate may take as long as it was told to.
-            Self::Elapsed => {
-                let has_rate = figures.iops.or(figures.bytes_per_second).is_some();
-                figures.latency_ns.mean.filter(|_| is_command && !has_rate)
-            }
+            Self::Elapsed => figures.latency_ns.mean.filter(|_| is_command),
             Self::Mean => figures.latency_ns.mean.filter(|_| with_told && !is_command),
             Self::P50 | Self::P99 | Self::P99_9 => self.of_latency(&figures.latency_ns),
         }

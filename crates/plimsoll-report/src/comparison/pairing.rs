@@ -14,7 +14,7 @@ use super::{
     side::Subject,
     words,
 };
-use crate::document::files;
+use crate::{document::files, printable};
 
 /// A comparison in which nothing is compared is refused: what it would not say could be taken for no difference.
 pub(super) fn refuse_in_vain(pairs: &[(Pair, Vec<Aspect>)]) -> Result<(), ComparisonError> {
@@ -198,6 +198,7 @@ fn cell_pair(
         workload,
         purpose: purpose::of(cells[0]).or_else(|| purpose::of(cells[1])),
         words: cells.map(Cell::word),
+        rate_name: rate_name(cells),
         rate_unit: if are(Kind::Files) { Some("files/s") } else { are(Kind::Application).then_some("operations/s") },
         is_application: are(Kind::Application),
         is_of_files: are(Kind::Files),
@@ -220,6 +221,14 @@ fn cell_pair(
     }
 }
 
+/// What commands call the rate that they told.
+fn rate_name(cells: [&Cell; 2]) -> Option<String> {
+    let name = |cell: &Cell| Some(printable::line(&cell.application.as_ref()?.rate.as_ref()?.name).into_owned());
+    let mut names: Vec<String> = cells.into_iter().filter_map(name).collect();
+    names.dedup();
+    (!names.is_empty()).then(|| names.join(" / "))
+}
+
 /// What went wrong with a cell's operations and data.
 fn errors(cell: &Cell) -> u64 {
     cell.errors + cell.verification.as_ref().map_or(0, |result| result.mismatches)
@@ -230,15 +239,17 @@ fn errors(cell: &Cell) -> u64 {
 /// chosen.
 fn headline(cells: [&Cell; 2], metrics: &[MetricPair]) -> (Option<usize>, usize) {
     let is_open = cells.iter().any(|cell| cell.blocks().is_some_and(|plan| plan.pacing != Pacing::Closed));
+    let both = |pair: &MetricPair| pair.reference.is_some() && pair.value.is_some();
+    // What tells its rate may take as long as it was told to.
+    let has_rate = metrics.iter().any(|pair| !pair.metric.is_latency() && both(pair));
     let is_command = metrics.iter().any(|pair| pair.metric == Metric::Elapsed);
-    let wanted: &[Metric] = match (is_open, is_command) {
+    let wanted: &[Metric] = match (is_open, is_command && !has_rate) {
         (true, _) => &[Metric::P99, Metric::P50],
         (_, true) => &[Metric::Elapsed],
         _ => &[Metric::Iops, Metric::Throughput],
     };
     let find = |wanted: &Metric| metrics.iter().position(|pair| pair.metric == *wanted && pair.compared.is_some());
     let stopped = || metrics.iter().position(|pair| pair.has_stopped);
-    let both = |pair: &MetricPair| pair.reference.is_some() && pair.value.is_some();
     let of = |metric: &Metric| metrics.iter().position(|pair| pair.metric == *metric);
     let first = || {
         let has_both = |index: &usize| both(&metrics[*index]);

@@ -222,7 +222,7 @@ fn sections(pair: &Pair) -> Vec<Section> {
                     None => words::NOT_COMPARED,
                 };
                 [
-                    format!("  {}", metric.metric.head()),
+                    format!("  {}", cell.head(metric.metric)),
                     at_least(metric.reference_is_at_least, metric.metric.text(metric.reference)),
                     at_least(metric.is_at_least, metric.metric.text(metric.value)),
                     compared.map_or_else(

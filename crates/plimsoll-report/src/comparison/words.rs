@@ -30,7 +30,9 @@ pub(super) fn sentence(cell: &CellPair, letters: [&str; 2], margin: f64, headlin
                 Some(direction) => format!("{} of {direction}", metric.head()),
                 None => metric.head().to_owned(),
             });
-            prefix + &claim(compared, letters[1], duration.as_deref(), margin, headlines)
+            let rate = cell.rate_name.as_ref().filter(|_| !metric.is_latency());
+            let rate = rate.map_or_else(String::new, |name| format!("{name}: "));
+            prefix + &rate + &claim(compared, letters[1], duration.as_deref(), margin, headlines)
         }
         Some(metric) if is_told_alone(metric) => {
             let ratio = told_ratio(metric).unwrap_or_default();

@@ -116,14 +116,24 @@ fn an_application_that_had_a_part_of_the_processors_is_judged_with_these_alone()
 }
 
 #[test]
-fn what_tells_its_rate_is_compared_by_it_and_not_by_its_time() {
-    let record = beside(63.0, 10.0, 0.01, Some("transactions"));
-    let comparison = Comparison::of_targets(&record).unwrap();
+fn what_tells_its_rate_is_compared_by_it_under_its_name_and_its_time_is_judged_too() {
+    let mut record = beside(63.0, 10.0, 0.01, Some("transactions"));
+    for iteration in &mut record.cells[3].application.as_mut().unwrap().iterations {
+        iteration.elapsed_ns *= 3;
+    }
+    let comparison = Comparison::of(&[&record], &expecting(&["elapsed>+10%", "iops<-10%"])).unwrap();
     let cell = comparison.pairs[0].cells.iter().find(|cell| cell.workload == "./restore.sh").unwrap();
-    let metrics: Vec<Metric> = cell.metrics.iter().map(|pair| pair.metric).collect();
-    assert!(metrics.contains(&Metric::Iops) && !metrics.contains(&Metric::Elapsed), "{metrics:?}");
-    let ratio = cell.headline().unwrap().compared.unwrap().ratio;
+    let headline = cell.headline().unwrap();
+    let ratio = headline.compared.unwrap().ratio;
     assert!(ratio.low < 10.0 && 10.0 < ratio.high && ratio.high < 11.0, "{ratio:?}");
+    assert_eq!(headline.metric, Metric::Iops);
+    assert!(cell.sentence.contains("transactions: B is 10."), "{}", cell.sentence);
+    let text = text::text(&comparison, 100, PLAIN);
+    let row = |head: &str| text.lines().any(|line| line.trim_start().starts_with(head));
+    assert!(row("transactions  ") && row("time  "), "{text}");
+    let results: Vec<Standing> = comparison.expectations.iter().map(|outcome| outcome.result).collect();
+    assert_eq!(results, [Standing::Breached, Standing::Held]);
+    assert!(sentence(&record).contains("./restore.sh 10."), "{}", sentence(&record));
 }
 
 #[test]
