@@ -343,8 +343,12 @@ fn finish(
     direction.operations = count;
     let made = block.zip(count).and_then(|(block, count)| block.checked_mul(count)).zip(direction.bytes);
     let is_of_block = block.zip(count).is_none_or(|load| is_of_block(load, in_flight, direction.bytes));
+    let mut are_counted = false;
     match made {
-        Some((made, told)) if !differs(made as f64, told as f64, ROUNDING) => direction.bytes = Some(made),
+        Some((made, told)) if !differs(made as f64, told as f64, ROUNDING) => {
+            direction.bytes = Some(made);
+            are_counted = true;
+        }
         Some(_) if !is_of_block => findings.push(note(OTHER_SIZES)),
         _ => {}
     }
@@ -364,7 +368,7 @@ fn finish(
         let made = bytes as f64 / seconds;
         if differs(made, told, ROUNDING) {
             findings.push(mismatch(format!("{bytes} bytes in {seconds} s are not {told:.0} bytes per second")));
-        } else {
+        } else if are_counted {
             direction.bytes_per_second = Some(made);
         }
     }

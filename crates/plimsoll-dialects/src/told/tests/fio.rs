@@ -99,6 +99,18 @@ Run status group 0 (all jobs):
 ";
 
 #[test]
+fn a_rate_gives_way_to_that_of_a_count_and_not_to_that_of_rounded_bytes() {
+    let rate = |text: &str| transfers(&find(text)[0]).read.as_ref().unwrap().bytes_per_second;
+    let line = "job: (groupid=0, jobs=1): err= 0: pid=12\n  \
+                read: IOPS=500, BW=500MiB/s (524MB/s)(14.6GiB/30001msec)\n";
+    assert!(close(rate(line), 500.0 * 1_048_576.0), "{:?}", rate(line));
+    let load = "job: (g=0): rw=read, bs=(R) 1024KiB-1024KiB, (W) 1024KiB-1024KiB, (T) 1024KiB-1024KiB, \
+                ioengine=libaio, iodepth=4\nfio-3.33\n";
+    let counted = format!("{load}{line}     issued rwts: total=15002,0,0,0 short=0,0,0,0 dropped=0,0,0,0\n");
+    assert!(close(rate(&counted), 15_002.0 * 1_048_576.0 / 30.001), "{:?}", rate(&counted));
+}
+
+#[test]
 fn sizes_of_which_fio_lost_what_it_carried_agree() {
     let found = find(SYNCS);
     let [result] = found.as_slice() else { panic!("{found:?}") };
