@@ -266,7 +266,18 @@ fn why(advice: &Advice, first: &Candidate, choice: Choice) -> String {
                 first.product
             )
         }
-        _ => format!("It is the smallest: without prices nothing else decides, and {advised}."),
+        _ => {
+            let bought_gib = |it: &Candidate| it.provisioned.pool.map(|pool| pool.0 as f64 / GIB).or(it.size_gib);
+            let is_as_small = |it: &&Candidate| {
+                it.refused_by_machine.is_none() && it.least_size_is_known && bought_gib(it) == bought_gib(first)
+            };
+            let what = match advice.candidates.iter().skip(1).filter(is_as_small).count() {
+                0 => "It is the smallest".to_owned(),
+                1 => "Nothing smaller holds it, and another one has the same size".to_owned(),
+                others => format!("Nothing smaller holds it, and {others} others have the same size"),
+            };
+            format!("{what}: without prices nothing else decides, and {advised}.")
+        }
     }
 }
 

@@ -301,6 +301,13 @@ fn the_answer_says_what_to_buy_and_why() {
 }
 
 #[test]
+fn one_of_many_of_the_same_size_is_not_called_the_smallest() {
+    let needs = needs("size=1Ti", &steady());
+    let text = text::text(&needs, 1000);
+    assert!(text.contains("Nothing smaller holds it, and 18 others have the same size: without prices"), "{text}");
+}
+
+#[test]
 fn a_size_is_that_of_what_was_bought_or_of_the_disk_or_of_what_is_free() {
     let mut record = steady();
     let of = |record: &Record, said: &str| {
