@@ -40,6 +40,11 @@ impl Catalog {
         &self.own
     }
 
+    /// The same without the catalog.
+    pub(crate) fn into_own(self) -> LimitsFile {
+        self.own
+    }
+
     /// The price of an entry, by its names, the most particular first.
     pub fn price(&self, names: &[&str]) -> Option<&Price> {
         names.iter().find_map(|name| self.own.prices.iter().find(|price| price.name.eq_ignore_ascii_case(name)))

@@ -3,7 +3,7 @@
 use plimsoll_workload::{limit::Limit, units::ByteCount};
 use serde::Deserialize;
 
-use crate::error::CatalogError;
+use crate::{catalog::Catalog, error::CatalogError};
 
 /// The file as written, in TOML.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize)]
@@ -81,7 +81,11 @@ impl LimitsFile {
                 )));
             }
         }
-        Ok(parsed)
+        let catalog = Catalog::with(parsed);
+        for price in &catalog.own().prices {
+            catalog.storage(&price.name).map_err(|error| wrong(format!("[[price]]: {error}")))?;
+        }
+        Ok(catalog.into_own())
     }
 }
 
@@ -129,6 +133,10 @@ mod tests {
                 "[[vm]] a stands there twice",
             ),
             ("[[price]]\nname='a'\ncurrency='USD'\ndate='2026'", "needs a price above 0"),
+            (
+                "[[price]]\nname='P3O'\nper_month=1\ncurrency='USD'\ndate='2026'",
+                "[[price]]: the catalog has no product \"P3O\"; did you mean P3 or P30",
+            ),
         ] {
             let error = LimitsFile::parse("my.toml", text).unwrap_err().to_string();
             assert!(error.starts_with("my.toml: ") && error.contains(words), "{error}");
