@@ -371,9 +371,14 @@ impl FilePlan {
         })
     }
 
-    /// A name for a workload that has none: `1000 x 10KiB`.
+    /// A name for a workload that has none: `1000 x 10KiB`; of files without content `1000 files`.
     pub fn describe(&self) -> String {
-        let mut name = format!("{} x {}", self.file_count, self.file_size);
+        let makes_directories = |phase: &FilePhase| matches!(phase, FilePhase::Mkdir | FilePhase::Rmdir);
+        let mut name = match self.content_bytes() {
+            _ if self.phases.as_slice().iter().all(makes_directories) => format!("{} directories", self.file_count),
+            0 => format!("{} files", self.file_count),
+            _ => format!("{} x {}", self.file_count, self.file_size),
+        };
         if self.jobs > 1 {
             name += &format!(" x{}", self.jobs);
         }
@@ -416,6 +421,20 @@ mod tests {
             seed: 1,
             pin: Pinning::None,
             keep_going: false,
+        }
+    }
+
+    #[test]
+    fn a_set_is_called_by_its_sizes_only_where_it_has_content() {
+        for (phases, name) in [
+            ("mkdir,rmdir", "9 directories x2"),
+            ("mkdir,create,delete,rmdir", "9 files x2"),
+            ("create,stat,delete", "9 files x2"),
+            ("stat", "9 x 1B x2"),
+            ("write,delete", "9 x 1B x2"),
+        ] {
+            let plan = FilePlan { phases: phases.parse().unwrap(), ..plan(9, 2, None) };
+            assert_eq!(plan.describe(), name, "{phases}");
         }
     }
 
