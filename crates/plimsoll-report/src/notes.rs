@@ -293,11 +293,16 @@ fn legend(notes: &mut Notes, record: &Record, percentiles: &[Metric]) {
         let is_missing = |(metric, ns): &(Metric, Option<u64>)| ns.is_none() && percentiles.contains(metric);
         result.operations > 0 && all.iter().any(is_missing)
     };
-    let directions = record.cells.iter().flat_map(|cell| [&cell.read, &cell.write, &cell.sync]).flatten();
-    if directions.into_iter().any(unsupported) {
+    if measured(record).any(unsupported) {
         let sentence = format!("{} = too few operations for this percentile", numbers::ABSENT);
         notes.add(Severity::Info, None, sentence);
     }
+}
+
+/// What plimsoll measured of each row, phases of sets of files included.
+fn measured(record: &Record) -> impl Iterator<Item = &DirectionResult> {
+    let of_cell = |cell| rows::directions(cell).into_iter().filter_map(|(_, figures)| figures?.measured);
+    record.cells.iter().flat_map(of_cell)
 }
 
 /// What is missing where another program measured.
@@ -322,9 +327,8 @@ fn told(notes: &mut Notes, record: &Record) {
 
 /// What the sign before a percentile says, and what it takes to be rid of it.
 fn at_least(notes: &mut Notes, record: &Record, percentiles: &[Metric]) {
-    let directions = record.cells.iter().flat_map(|cell| [&cell.read, &cell.write, &cell.sync]).flatten();
     let intervals = |result| percentiles.iter().filter_map(move |metric| metric.interval(&Figures::of(result)));
-    let needed = directions.flat_map(intervals);
+    let needed = measured(record).flat_map(intervals);
     let needed: Vec<f64> = needed.filter_map(|interval| interval.needed_seconds).collect();
     if needed.is_empty() {
         return;
@@ -347,7 +351,11 @@ mod tests {
     };
 
     use super::*;
-    use crate::{style::Style, table, test_records::Story};
+    use crate::{
+        style::Style,
+        table,
+        test_records::{self, Story},
+    };
 
     #[test]
     fn signs_of_columns_that_are_not_shown_are_not_explained() {
@@ -359,6 +367,15 @@ mod tests {
             let is_explained = text.contains("too few operations for this percentile");
             assert_eq!(is_explained, text.contains("p99.9"), "{width}:\n{text}");
         }
+    }
+
+    #[test]
+    fn signs_of_phases_of_names_alone_are_explained() {
+        let workload = "phases = 'mkdir,rmdir'\nfile_count = 100";
+        let mut story = Story::new(&["/mnt/data"], &[toml::from_str(workload).unwrap()]);
+        story.files(0, 0, |phase| test_records::phase(phase, 500));
+        let text = table::record(&story.end(54_000_000_000, Outcome::Complete), 120, Style::default());
+        assert!(text.contains("- = too few operations for this percentile"), "{text}");
     }
 
     #[test]
