@@ -234,7 +234,7 @@ fn what_is_said_of_an_open_loop_is_said_of_all_machines() {
     for engine in [EngineChoice::Psync, EngineChoice::Memory] {
         let told = of([0, 1], engine);
         assert_eq!((told.len(), told[0].severity), (1, Severity::Warning));
-        assert!(told[0].text.contains("of 8000, 1005 had to wait"), "{}", told[0].text);
+        assert!(told[0].text.contains("of 8,000, 1,005 had to wait"), "{}", told[0].text);
         assert_eq!(of([1, 0], engine), told);
     }
 }
