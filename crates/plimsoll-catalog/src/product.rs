@@ -171,7 +171,9 @@ impl Product {
         match provisioned.size {
             Some(size) if size.0 > 0 => Ok(size.0 as f64 / GIB),
             Some(_) => Err(self.impossible("a size of 0 holds nothing")),
-            None => Err(self.incomplete("its limits follow from its size: give the provisioned size, as 1Ti")),
+            None => {
+                Err(self.incomplete("its limits follow from its size: give the provisioned size, as --disk-size 1Ti"))
+            }
         }
     }
 
@@ -182,6 +184,21 @@ impl Product {
             return Err(self.impossible(&format!("is sold from {} to {}, not with {}", gib(min), gib(max), gib(size))));
         }
         Ok(size)
+    }
+
+    /// The same where all sizes have so many IOPS; `None` where no more were bought, so that the size changes nothing.
+    pub(crate) fn size_gib_beyond(
+        &self,
+        provisioned: &Provisioned,
+        included_iops: f64,
+        min: f64,
+        max: f64,
+    ) -> Result<Option<f64>, CatalogError> {
+        let are_included = provisioned.iops.is_none_or(|iops| iops as f64 <= included_iops);
+        if provisioned.size.is_none() && are_included {
+            return Ok(None);
+        }
+        self.size_gib_within(provisioned, min, max).map(Some)
     }
 
     /// Provisioned operations a second, within what can be bought.
@@ -231,6 +248,14 @@ impl Product {
     pub(crate) fn impossible(&self, why: &str) -> CatalogError {
         CatalogError::Impossible { product: self.name.to_owned(), why: why.to_owned() }
     }
+}
+
+/// What is said instead of a size that changes nothing.
+pub(crate) const ANY_SIZE: &str = "any size";
+
+/// A name with a size, where that is known.
+pub(crate) fn of_size(name: &str, size_gib: Option<f64>) -> String {
+    size_gib.map_or_else(|| name.to_owned(), |size| format!("{name} of {}", gib(size)))
 }
 
 /// A size as products are named by it.

@@ -63,14 +63,15 @@ pub(crate) fn of_catalog(place: &str) -> impl Fn(CatalogError) -> GenerateError 
     move |source| match source {
         CatalogError::Incomplete { product, what } => GenerateError::Catalog {
             place: place.to_owned(),
-            source: CatalogError::Incomplete { product, what: in_words_of_plans(what) },
+            source: CatalogError::Incomplete { product, what: in_words_of_plans(&what) },
         },
         source => GenerateError::Catalog { place: place.to_owned(), source },
     }
 }
 
-/// A plan has keys where commands have options: `iops = 10000` for `--iops 10000`.
-fn in_words_of_plans(what: String) -> String {
+/// A plan has keys where commands have options: `iops = 10000` for `--iops 10000`, `size` for `--disk-size`.
+fn in_words_of_plans(what: &str) -> String {
+    let what = what.replace("--disk-size ", "--size ");
     let parts = what.split_once("as --").and_then(|(before, rest)| Some((before, rest.split_once(' ')?)));
     match parts {
         Some((before, (key, value))) if value.bytes().all(|byte| byte.is_ascii_digit()) => {
@@ -88,10 +89,10 @@ mod tests {
         for (said, told) in [
             ("give them, as --iops 10000", "give them, as iops = 10000"),
             ("give it, as --bandwidth 180MiB", "give it, as bandwidth = \"180MiB\""),
-            ("give the provisioned size", "give the provisioned size"),
+            ("give the provisioned size, as --disk-size 1Ti", "give the provisioned size, as size = \"1Ti\""),
             ("say --sku", "say --sku"),
         ] {
-            assert_eq!(super::in_words_of_plans(said.to_owned()), told);
+            assert_eq!(super::in_words_of_plans(said), told);
         }
     }
 }

@@ -115,7 +115,7 @@ fn efs_provisioned(product: &Product, provisioned: &Provisioned) -> Result<Vec<C
 
 fn efs_bursting(product: &Product, provisioned: &Provisioned) -> Result<Vec<Ceiling>, CatalogError> {
     let stored = product.size_gib(provisioned).map_err(|_| {
-        product.incomplete("its limits follow from what is stored in it: give that as its size, as 1Ti")
+        product.incomplete("its limits follow from what is stored in it: give that as its size, as --disk-size 1Ti")
     })?;
     // A write counts as five operations of 35,000: awsdocs/amazon-efs-user-guide, `doc_source/limits.md`.
     file_system(product, metered(35_000.0, 7000.0, efs_metered_mib_s(stored / 1024.0), InCommon::ALL))

@@ -9,12 +9,14 @@ use plimsoll_workload::{
 use crate::{
     ceiling::{Ceiling, Limits, MIB},
     error::CatalogError,
-    product::{Product, Provider, gib},
+    product::{ANY_SIZE, Product, Provider, gib, of_size},
 };
 
 /// An I/O of more than this counts as several.
 const SSD_IO: ByteCount = ByteCount(256 << 10);
 const HDD_IO: ByteCount = ByteCount(1 << 20);
+/// What is included in the price of a gp3 volume.
+const GP3_IOPS: f64 = 3000.0;
 /// What a gp2 volume bursts to, and what its bucket holds.
 const GP2_BURST: f64 = 3000.0;
 const GP2_BUCKET: f64 = 5.4e6;
@@ -118,7 +120,7 @@ pub(crate) fn gp2_iops(size_gib: f64) -> RateLimit {
 }
 
 pub(crate) fn gp3_iops_max(size_gib: f64) -> f64 {
-    (500.0 * size_gib).clamp(3000.0, 80_000.0)
+    (500.0 * size_gib).clamp(GP3_IOPS, 80_000.0)
 }
 
 pub(crate) fn gp3_mib_s_max(iops: f64) -> f64 {
@@ -128,7 +130,7 @@ pub(crate) fn gp3_mib_s_max(iops: f64) -> f64 {
 /// The least and most IOPS that can be provisioned for a volume of such a size.
 pub(crate) fn iops_range(sku: &str, size_gib: f64) -> Option<(u64, u64)> {
     let (least, most) = match sku {
-        "gp3" => (3000.0, gp3_iops_max(size_gib)),
+        "gp3" => (GP3_IOPS, gp3_iops_max(size_gib)),
         "io1" => (100.0, io1_iops_max(size_gib)),
         "io2" => (100.0, io2_iops_max(size_gib)),
         _ => return None,
@@ -166,8 +168,9 @@ fn credits(base: f64, burst: f64, size_tib: f64) -> RateLimit {
 }
 
 fn gp3(product: &Product, provisioned: &Provisioned) -> Result<Vec<Ceiling>, CatalogError> {
-    let size = product.size_gib_within(provisioned, 1.0, 65_536.0)?;
-    let iops = product.iops_within(provisioned, 3000.0, gp3_iops_max(size), &gib(size))?;
+    let size = product.size_gib_beyond(provisioned, GP3_IOPS, 1.0, 65_536.0)?;
+    let (most, of) = (gp3_iops_max(size.unwrap_or(0.0)), size.map_or_else(|| ANY_SIZE.to_owned(), gib));
+    let iops = product.iops_within(provisioned, GP3_IOPS, most, &of)?;
     let with = format!("{iops} provisioned IOPS");
     let bytes = product.bandwidth_within(provisioned, 125.0 * MIB, gp3_mib_s_max(iops) * MIB, &with)?;
     ssd(product, size, RateLimit::lasting(iops), RateLimit::lasting(bytes))
@@ -241,19 +244,24 @@ fn magnetic(product: &Product, provisioned: &Provisioned) -> Result<Vec<Ceiling>
     Ok(vec![ceiling])
 }
 
-fn ssd(product: &Product, size: f64, iops: RateLimit, bytes: RateLimit) -> Result<Vec<Ceiling>, CatalogError> {
+fn ssd(
+    product: &Product,
+    size: impl Into<Option<f64>>,
+    iops: RateLimit,
+    bytes: RateLimit,
+) -> Result<Vec<Ceiling>, CatalogError> {
     Ok(vec![ceiling(product, size, Some(iops), Some(bytes), SSD_IO)])
 }
 
 fn ceiling(
     product: &Product,
-    size: f64,
+    size: impl Into<Option<f64>>,
     operations: Option<RateLimit>,
     bytes: Option<RateLimit>,
     io_size: ByteCount,
 ) -> Ceiling {
     product.ceiling(
-        format!("{} of {}", product.name, gib(size)),
+        of_size(product.name, size.into()),
         Limits::Shared(Limit { operations, bytes, io_size: Some(io_size) }),
     )
 }
@@ -278,7 +286,12 @@ mod tests {
         assert_eq!(rates("size = \"100Gi\""), Ok((3000.0, 125.0)));
         assert_eq!(rates("size = \"160Gi\"\niops = 80000\nbandwidth = \"2000MiB\""), Ok((80_000.0, 2000.0)));
         assert_eq!(rates("size = \"6Gi\"\niops = 3000\nbandwidth = \"750MiB\""), Ok((3000.0, 750.0)));
+        // What is included is there at any size.
+        assert_eq!(rates(""), Ok((3000.0, 125.0)));
+        assert_eq!(rates("iops = 3000\nbandwidth = \"750MiB\""), Ok((3000.0, 750.0)));
         for (text, words) in [
+            ("iops = 3001", "give the provisioned size, as --disk-size 1Ti"),
+            ("iops = 2000", "has at least 3000 IOPS with any size, not 2000"),
             ("size = \"10Gi\"\niops = 5001", "10 GiB can have at most 5000 IOPS, not 5001"),
             ("size = \"159Gi\"\niops = 80000", "at most 79500 IOPS"),
             ("size = \"100Gi\"\nbandwidth = \"751MiB\"", "3000 provisioned IOPS can have at most"),

@@ -8,7 +8,7 @@ use plimsoll_workload::{
 use crate::{
     ceiling::{Ceiling, Limits, MB},
     error::CatalogError,
-    product::{Product, Provider, gib},
+    product::{ANY_SIZE, Product, Provider, gib, of_size},
 };
 
 /// What is included in the price of a Premium SSD v2.
@@ -85,8 +85,9 @@ fn ultra_of_driver(size_gib: f64) -> (f64, f64) {
 }
 
 fn v2(product: &Product, provisioned: &Provisioned) -> Result<Vec<Ceiling>, CatalogError> {
-    let size = product.size_gib_within(provisioned, 1.0, 65_536.0)?;
-    let iops = product.iops_within(provisioned, V2_IOPS, v2_iops_max(size), &gib(size))?;
+    let size = product.size_gib_beyond(provisioned, V2_IOPS, 1.0, 65_536.0)?;
+    let (most, of) = (v2_iops_max(size.unwrap_or(0.0)), size.map_or_else(|| ANY_SIZE.to_owned(), gib));
+    let iops = product.iops_within(provisioned, V2_IOPS, most, &of)?;
     let with = format!("{iops} provisioned IOPS");
     let bytes = product.bandwidth_within(provisioned, V2_MBPS * MB, v2_mbps_max(iops) * MB, &with)?;
     ceiling(product, provisioned, size, iops, bytes, Vec::new())
@@ -120,13 +121,13 @@ fn ultra(product: &Product, provisioned: &Provisioned) -> Result<Vec<Ceiling>, C
         _ => format!("{iops} provisioned IOPS"),
     };
     let bytes = product.bandwidth_within(&rates, least_bytes, ultra_mbps_max(iops) * MB, &with)?;
-    ceiling(product, provisioned, size, iops, bytes, note.into_iter().collect())
+    ceiling(product, provisioned, Some(size), iops, bytes, note.into_iter().collect())
 }
 
 fn ceiling(
     product: &Product,
     provisioned: &Provisioned,
-    size: f64,
+    size: Option<f64>,
     iops: f64,
     bytes: f64,
     notes: Vec<String>,
@@ -136,7 +137,7 @@ fn ceiling(
     }
     Ok(vec![Ceiling {
         notes,
-        ..product.ceiling(format!("{} of {}", product.about, gib(size)), Limits::lasting(Some(iops), Some(bytes)))
+        ..product.ceiling(of_size(product.about, size), Limits::lasting(Some(iops), Some(bytes)))
     }])
 }
 

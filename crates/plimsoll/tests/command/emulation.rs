@@ -140,9 +140,11 @@ fn nothing_is_overwritten_and_nothing_that_is_used_is_taken_down() {
         return;
     }
     let place = Place::new();
-    for (arguments, word) in
-        [("--sku P30 --name ../x", "no name"), ("--sku Premum_LRS", "did you mean"), ("--sku PremiumV2_LRS", "size")]
-    {
+    for (arguments, word) in [
+        ("--sku P30 --name ../x", "no name"),
+        ("--sku Premum_LRS", "did you mean"),
+        ("--sku Premium_LRS", "--disk-size"),
+    ] {
         let said = place.run(&format!("emulate up {arguments}"));
         assert!(said.error(2).contains(word), "{}", said.stderr);
     }
