@@ -15,6 +15,8 @@ pub const OPTIONS_MAX: usize = 10_000;
 pub const NAME_BYTES_MAX: usize = 255;
 /// Problems that are told; who has more of them does not read on.
 pub const PROBLEMS_MAX: usize = 100;
+/// What editors of Windows put before a text.
+const BYTE_ORDER_MARK: &[u8] = "\u{feff}".as_bytes();
 /// Files that include each other.
 pub const INCLUDE_DEPTH_MAX: usize = 16;
 
@@ -81,6 +83,7 @@ impl Reader<'_, '_> {
             let what = format!("the job file is longer than {BYTES_MAX} bytes with what it includes");
             return self.problem(place, Wrong::new(what));
         }
+        let content = content.strip_prefix(BYTE_ORDER_MARK).unwrap_or(content);
         for (index, line) in content.split(|byte| *byte == b'\n').enumerate() {
             if self.problems.len() >= PROBLEMS_MAX {
                 return;
@@ -218,6 +221,13 @@ mod tests {
         assert_eq!(texts(&found[0]), [(3, 2, "rw=read")]);
         assert_eq!((found[1].name.as_str(), found[1].is_global), ("job 1", false));
         assert_eq!(texts(&found[1]), [(6, 1, "bs = 4k"), (7, 1, "time_based")]);
+    }
+
+    #[test]
+    fn a_byte_order_mark_is_no_part_of_a_file() {
+        let files = [("a", "\u{feff}[job]\nrw=read\ninclude b\n"), ("b", "\u{feff}bs=4k\n")];
+        let found = sections(&files).unwrap();
+        assert_eq!((found[0].name.as_str(), found[0].options.len()), ("job", 2));
     }
 
     #[test]
