@@ -232,7 +232,12 @@ struct Names<'a>(&'a [String]);
 
 impl Names<'_> {
     fn seen(names: &[String]) -> String {
-        if names.is_empty() { "no line has columns".to_owned() } else { format!("the columns are {}", Names(names)) }
+        let seen = if names.is_empty() {
+            "no line has columns".to_owned()
+        } else {
+            format!("the columns are {}", Names(names))
+        };
+        format!("{seen}; a comma, a semicolon, a tab or | is between two, and blanks are not")
     }
 }
 

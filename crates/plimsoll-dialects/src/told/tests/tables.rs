@@ -107,8 +107,12 @@ fn a_table_is_read_by_what_its_columns_are() {
 #[test]
 fn a_table_that_cannot_be_read_says_where_and_what_to_do() {
     let said = |text: &str, words: &[&str]| rows(text, &columns(words)).unwrap_err().to_string();
-    assert_eq!(said("a,b\n1,2\n", &["iops=a", "read-iops=c"]), "no line names \"c\": the columns are \"a\", \"b\"");
-    assert_eq!(said("nothing\n", &["iops=a"]), "no line names \"a\": no line has columns");
+    let separated = "; a comma, a semicolon, a tab or | is between two, and blanks are not";
+    let without = |text: &str, words: &[&str]| said(text, words).strip_suffix(separated).map(str::to_owned);
+    let names = without("a,b\n1,2\n", &["iops=a", "read-iops=c"]).unwrap();
+    assert_eq!(names, "no line names \"c\": the columns are \"a\", \"b\"");
+    let blanks = without("Device r/s\nsda 5\n", &["target=Device", "iops=r/s"]).unwrap();
+    assert_eq!(blanks, "no line names \"Device\", \"r/s\": no line has columns");
     assert_eq!(
         said("a,b\n1,2\n", &["read-throughput=a"]),
         "column \"a\" does not say its unit: say it, as in read-throughput[MiB/s]=a"
