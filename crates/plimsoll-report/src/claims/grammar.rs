@@ -24,7 +24,7 @@ pub(super) fn statement(text: &str, thousands: Thousands) -> Result<Statement, P
         return Err(ParseError { at: 0, message: format!("a statement has at most {TOKENS_MAX} words") });
     }
     let mut parser =
-        Parser { tokens: &tokens, end: text.trim_end().len(), next: 0, depth: 0, each: false, goes_on: false };
+        Parser { text, tokens: &tokens, end: text.trim_end().len(), next: 0, depth: 0, each: false, goes_on: false };
     parser.statement()
 }
 
@@ -42,6 +42,7 @@ pub(super) fn names_a_figure(text: &str, thousands: Thousands) -> bool {
 
 /// Where reading is.
 struct Parser<'a> {
+    text: &'a str,
     tokens: &'a [Placed],
     /// Where the text ends.
     end: usize,
@@ -272,7 +273,7 @@ impl<'a> Parser<'a> {
             None => "the end".to_owned(),
             Some(Token::Number(number)) => format!("\"{number}\""),
             Some(Token::Word(word) | Token::Quoted(word)) => format!("\"{word}\""),
-            Some(Token::Sign(sign)) => format!("{sign:?}").to_lowercase(),
+            Some(Token::Sign(_)) => format!("\"{}\"", token::sign(&self.text[self.tokens[self.next].at..])),
         };
         self.error(format!("{found} where {expected} was expected"))
     }

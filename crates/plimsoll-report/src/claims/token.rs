@@ -89,6 +89,12 @@ const SIGNS: [(&str, Sign); 22] = [
     (";", Sign::Semicolon),
 ];
 
+/// The sign that a text begins with, as it is written.
+pub(super) fn sign(text: &str) -> &str {
+    let longest = SIGNS.iter().map(|(sign, _)| *sign).find(|sign| text.starts_with(sign));
+    longest.unwrap_or_else(|| &text[..text.chars().next().map_or(0, char::len_utf8)])
+}
+
 /// Cuts a statement into its pieces.
 pub(super) fn tokens(text: &str, thousands: Thousands) -> Result<Vec<Placed>, ParseError> {
     let mut placed: Vec<Placed> = Vec::new();

@@ -89,3 +89,11 @@ fn what_is_not_understood_says_where_and_what_to_write() {
     let deep = "(".repeat(1000) + "a" + &")".repeat(1000);
     assert!(parse(&deep).is_err());
 }
+
+#[test]
+fn a_sign_where_none_belongs_is_named_as_it_is_written() {
+    for (text, sign) in [("iops of x >>> 3", ">"), ("iops of x > ≥ 3", "≥"), ("iops of x > , 3", ",")] {
+        let message = parse(text).unwrap_err().message;
+        assert!(message.starts_with(&format!("\"{sign}\" where a number")), "{text}: {message}");
+    }
+}
