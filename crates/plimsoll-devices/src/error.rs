@@ -96,6 +96,12 @@ pub enum DeviceError {
          or io (version 2), and run as root outside of containers"
     )]
     NoThrottle(String),
+    /// Devices are made and taken down by root alone.
+    #[error("this needs root, as {} can be written by root alone: run it as root", path.display())]
+    NotRoot {
+        /// Where things are written down that were made.
+        path: PathBuf,
+    },
     /// A device may not be written to.
     #[error(transparent)]
     Refused(#[from] Refusal),
@@ -248,5 +254,26 @@ impl DeviceError {
     pub(crate) fn file(doing: &'static str, path: impl Into<PathBuf>) -> impl FnOnce(io::Error) -> Self {
         let path = path.into();
         move |source| Self::File { doing, path, source }
+    }
+    /// An error of a file of which nobody but root can be the writer.
+    pub(crate) fn file_of_root(doing: &'static str, path: impl Into<PathBuf>) -> impl FnOnce(io::Error) -> Self {
+        let path = path.into();
+        move |source| match source.kind() {
+            io::ErrorKind::PermissionDenied => Self::NotRoot { path },
+            _ => Self::File { doing, path, source },
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn who_may_not_write_what_is_root_s_is_told_that_it_takes_root() {
+        let of = |kind: io::ErrorKind| DeviceError::file_of_root("lock", "/var/lib/plimsoll")(kind.into()).to_string();
+        let denied = of(io::ErrorKind::PermissionDenied);
+        assert!(denied.starts_with("this needs root") && denied.ends_with("run it as root"), "{denied}");
+        assert_eq!(of(io::ErrorKind::StorageFull), "lock /var/lib/plimsoll");
     }
 }

@@ -54,7 +54,7 @@ pub(crate) fn path<N: Note>(state: &Path, name: &str) -> PathBuf {
 /// Keeps other processes from making or taking down such things, as long as it is held: by this process, and by the
 /// tools that it starts, which a killed one may leave in the middle of something.
 pub(crate) fn lock<N: Note>(state: &Path) -> Result<fs::File, DeviceError> {
-    fs::create_dir_all(state).map_err(DeviceError::file("make the directory", state))?;
+    fs::create_dir_all(state).map_err(DeviceError::file_of_root("make the directory", state))?;
     let path = state.join(N::DIRECTORY).with_extension(LOCK);
     let open = || {
         let file = fs::File::options().create(true).truncate(false).write(true).open(&path)?;
@@ -62,7 +62,7 @@ pub(crate) fn lock<N: Note>(state: &Path) -> Result<fs::File, DeviceError> {
         fcntl_setfd(&file, FdFlags::empty())?;
         Ok(file)
     };
-    open().map_err(DeviceError::file("lock", &path))
+    open().map_err(DeviceError::file_of_root("lock", &path))
 }
 
 /// Whether somebody holds that at the moment.

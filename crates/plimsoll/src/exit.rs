@@ -155,6 +155,7 @@ impl Exit {
                     | DeviceError::NotInPlace { .. }
                     | DeviceError::Gone { .. } => Self::Target,
                     DeviceError::NoThrottle(_)
+                    | DeviceError::NotRoot { .. }
                     | DeviceError::NoDriver { .. }
                     | DeviceError::Geometry { .. }
                     | DeviceError::NoTool { .. }
