@@ -164,9 +164,9 @@ pub struct MeasuringArguments {
     /// Read targets and workloads from this file (TOML); flags override it
     ///
     /// Standard input is `-`. What flags say of workloads, a plan can say under their names with underscores; what was
-    /// bought stands in [provisioned], `presets` is a list, and tags stand in [tags]. Targets of both are measured.
-    /// `plimsoll presets NAME` prints one to start from; several workloads are several tables [[workload]], and what
-    /// they have in common stands in [defaults].
+    /// bought stands in [provisioned.defaults], or in [provisioned.targets."NAME"] for one target, `presets` is a list,
+    /// and tags stand in [tags]. Targets of both are measured. `plimsoll presets NAME` prints one to start from; several
+    /// workloads are several tables [[workload]], and what they have in common stands in [defaults].
     #[arg(long, value_name = "FILE", help_heading = WORKLOAD)]
     pub plan: Option<PathBuf>,
 
