@@ -103,21 +103,26 @@ impl Pacer {
         }
     }
 
-    /// Passes over so many operations, of this many bytes each. Random arrivals take as long as on the average.
-    pub fn pass_over(&mut self, operations: u64, operation_bytes: u32) {
+    /// Passes over so many operations, of this many bytes each. Returns when the last of them should start; random
+    /// arrivals take as long as on the average.
+    pub fn pass_over(&mut self, operations: u64, operation_bytes: u32) -> u64 {
         let cost = self.cost(operation_bytes).saturating_mul(operations);
         match &mut self.arrivals {
-            Arrivals::Fixed { earned, .. } => *earned = earned.saturating_add(cost),
+            Arrivals::Fixed { phase, first, earned } => {
+                *earned = earned.saturating_add(cost);
+                (phase.mul_add(first.unwrap_or(0) as f64, *earned as f64) * self.ns_per_unit) as u64
+            }
             Arrivals::Poisson { whole_ns, .. } => {
                 *whole_ns = whole_ns.saturating_add((cost as f64 * self.ns_per_unit) as u64);
+                *whole_ns
             }
         }
     }
 
-    const fn cost(&self, operation_bytes: u32) -> u64 {
+    fn cost(&self, operation_bytes: u32) -> u64 {
         match self.unit {
             Unit::Operation => 1,
-            Unit::Byte => operation_bytes as u64,
+            Unit::Byte => u64::from(operation_bytes),
         }
     }
 }
@@ -237,12 +242,12 @@ mod tests {
             let all = times(&pacing, 2000);
             let mut pacer = Pacer::new(&pacing, 77).unwrap();
             assert_eq!(pacer.next_intended_ns(4096), all[0]);
-            pacer.pass_over(1998, 4096);
+            assert_eq!(pacer.pass_over(1998, 4096), all[1998]);
             assert_eq!(pacer.next_intended_ns(4096), all[1999], "{pacing:?}");
         }
         let mut pacer = Pacer::new(&operations(Arrival::Poisson, 1e6), 77).unwrap();
         let first = pacer.next_intended_ns(4096);
-        pacer.pass_over(1_000_000, 4096);
+        assert_eq!(pacer.pass_over(1_000_000, 4096), first + 1_000_000_000);
         let gap_ns = pacer.next_intended_ns(4096) - first - 1_000_000_000;
         assert!(gap_ns < 20_000, "{gap_ns}");
     }

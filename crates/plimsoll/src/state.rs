@@ -94,7 +94,9 @@ impl State {
     }
 
     fn recover(&self, directory: &Path, only: Option<&Path>, printer: Printer) -> anyhow::Result<()> {
-        let HistoryLocation::File(_) = &self.history else { return Ok(()) };
+        if self.history == HistoryLocation::None {
+            return Ok(());
+        }
         let Recovery { runs, set_aside, problems, .. } = journal::recover_into(directory, only);
         for Recovered { run, history, rest } in runs {
             let place = self.history_flag(&history);

@@ -306,8 +306,8 @@ fn notes(comparison: &Comparison, with_detectable: bool) -> Vec<String> {
         notes.push("what changed from one run to the other counts as a difference; targets of one run are measured side by side".to_owned());
     }
     if metrics().any(is_no_quotient) {
-        let text = "a number is that of all operations together; a ratio is a geometric mean over visits, or over \
-                    seconds, and not that of the two numbers";
+        let text =
+            "a ratio is a geometric mean over visits, or over seconds, and not that of the two numbers beside it";
         notes.push(text.to_owned());
     }
     if metrics().any(|metric| metric.reference_is_at_least || metric.is_at_least) {

@@ -26,12 +26,12 @@ impl Arrivals<'_> {
         }
     }
 
-    /// Passes over so many operations, of this many bytes each.
-    pub(crate) fn pass_over(&mut self, operations: u64, operation_bytes: u32) {
+    /// Passes over so many operations, of this many bytes each. Returns when the last of them should start.
+    pub(crate) fn pass_over(&mut self, operations: u64, operation_bytes: u32) -> u64 {
         match self {
             Self::Own(pacer) => pacer.pass_over(operations, operation_bytes),
             Self::Shared(pacer) => {
-                pacer.lock().unwrap_or_else(PoisonError::into_inner).pass_over(operations, operation_bytes);
+                pacer.lock().unwrap_or_else(PoisonError::into_inner).pass_over(operations, operation_bytes)
             }
         }
     }

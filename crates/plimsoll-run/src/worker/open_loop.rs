@@ -81,10 +81,14 @@ impl<E: Engine, C: Clock> Worker<'_, E, C> {
                 break;
             }
             self.next = None;
-            let count = (1 << (drawn / DRAWN_ALIKE).min(32)).min(self.operations_left);
+            let mut count = (1 << (drawn / DRAWN_ALIKE).min(32)).min(self.operations_left);
             drawn += 1;
             if let Some(arrivals) = self.arrivals.as_mut().filter(|_| count > 1) {
-                arrivals.pass_over(count - 1, operation.length);
+                let last_ns = self.timing.start_ns.saturating_add(arrivals.pass_over(count - 1, operation.length));
+                if last_ns >= until_ns {
+                    let [in_time_ns, all_ns] = [until_ns - 1, last_ns].map(|end_ns| u128::from(end_ns - intended_ns));
+                    count = 1 + (u128::from(count - 1) * in_time_ns / all_ns) as u64;
+                }
             }
             if intended_ns >= self.timing.from_ns {
                 self.operations_left -= count;

@@ -56,8 +56,8 @@ fn a_comparison_fits_a_hundred_columns() {
 
     note: what changed from one run to the other counts as a difference; targets of one run are measured
           side by side
-    note: a number is that of all operations together; a ratio is a geometric mean over visits, or over
-          seconds, and not that of the two numbers
+    note: a ratio is a geometric mean over visits, or over seconds, and not that of the two numbers
+          beside it
     note: seen from = a difference of this size is found four times in five
     note: no claim = some visits had too few operations (2)
 
@@ -103,9 +103,8 @@ fn sixty_columns_hold_every_ratio_with_its_interval() {
     note: what changed from one run to the other counts as a
           difference; targets of one run are measured side by
           side
-    note: a number is that of all operations together; a ratio
-          is a geometric mean over visits, or over seconds, and
-          not that of the two numbers
+    note: a ratio is a geometric mean over visits, or over
+          seconds, and not that of the two numbers beside it
     note: no claim = some visits had too few operations (2)
 
     FAILED      p50>+10%
@@ -208,7 +207,7 @@ fn markdown_holds_all_columns() {
     | latency-write (B burst) | p99.9 | 7.39 ms | 8.86 ms | - | - | no claim |
 
     - what changed from one run to the other counts as a difference; targets of one run are measured side by side
-    - a number is that of all operations together; a ratio is a geometric mean over visits, or over seconds, and not that of the two numbers
+    - a ratio is a geometric mean over visits, or over seconds, and not that of the two numbers beside it
     - seen from = a difference of this size is found four times in five
     - no claim = some visits had too few operations (2)
 
