@@ -26,6 +26,7 @@ mod kept_seconds;
 pub mod layout;
 pub mod life_mark;
 pub mod machine;
+mod memory;
 pub mod names;
 pub mod objects;
 mod open_files;

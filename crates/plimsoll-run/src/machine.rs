@@ -68,7 +68,7 @@ fn machine() -> MachineEnvironment {
         processor_model: processor_model(&processors).or_else(|| line("/proc/device-tree/model")),
         processors_online: processor_count(&read("/sys/devices/system/cpu/online")),
         processors_allowed: cpu::allowed().ok().and_then(|allowed| u32::try_from(allowed.len()).ok()),
-        memory_bytes: memory_bytes(&read("/proc/meminfo")),
+        memory_bytes: memory_bytes(&read("/proc/meminfo"), "MemTotal"),
         clock_source: line("/sys/devices/system/clocksource/clocksource0/current_clocksource"),
         governor: line("/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor"),
         hypervisor: hypervisor(&processors).or_else(|| Path::new("/sys/hypervisor/type").exists().then_some(true)),
@@ -211,9 +211,15 @@ fn processor_count(list: &str) -> Option<u32> {
     list.trim().split(',').map(range).sum()
 }
 
-/// The memory of the machine, by the text of /proc/meminfo.
-fn memory_bytes(meminfo: &str) -> Option<u64> {
-    field(meminfo, "MemTotal")?.strip_suffix("kB")?.trim().parse::<u64>().ok()?.checked_mul(1024)
+/// What the machine could give away now, some of which would be written to its swap.
+pub(crate) fn free_memory_bytes() -> Option<u64> {
+    let meminfo = read("/proc/meminfo");
+    Some(memory_bytes(&meminfo, "MemAvailable")?.saturating_add(memory_bytes(&meminfo, "SwapFree").unwrap_or(0)))
+}
+
+/// A line of the text of /proc/meminfo, as of the memory of the machine.
+fn memory_bytes(meminfo: &str, name: &str) -> Option<u64> {
+    field(meminfo, name)?.strip_suffix("kB")?.trim().parse::<u64>().ok()?.checked_mul(1024)
 }
 
 /// The text of /proc/loadavg.
@@ -273,8 +279,8 @@ mod tests {
     #[test]
     fn memory_is_in_bytes() {
         let meminfo = "MemTotal:       16384256 kB\nMemFree:         1000000 kB\n";
-        assert_eq!(memory_bytes(meminfo), Some(16_384_256 * 1024));
-        assert_eq!(memory_bytes("MemFree: 1 kB\n"), None);
+        assert_eq!(memory_bytes(meminfo, "MemTotal"), Some(16_384_256 * 1024));
+        assert_eq!(memory_bytes("MemFree: 1 kB\n", "MemTotal"), None);
     }
 
     #[test]

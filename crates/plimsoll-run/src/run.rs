@@ -31,7 +31,7 @@ use plimsoll_workload::{
     plan::{BlockPlan, Plan},
     random::{Purpose, derive_seed},
     settings::EngineChoice,
-    units::Span,
+    units::{Span, in_one_unit},
 };
 use thiserror::Error;
 use uuid::Uuid;
@@ -43,6 +43,7 @@ use crate::{
     evidence,
     headroom::Headroom,
     layout::{self, LayoutError},
+    memory,
     objects::{
         FilesAfter, ObjectError,
         in_common::{CommonFiles, CommonFilesError},
@@ -180,6 +181,15 @@ pub enum RunError {
         /// How many may be.
         limit: u64,
     },
+    /// More blocks to verify than can be remembered.
+    #[error(
+        "--verify remembers what each block should hold, which may take {} of memory here, and this process cannot have \
+         so much: verify less of it (--size), or larger blocks (--block-size)", in_one_unit([*needed_bytes]).concat()
+    )]
+    Memory {
+        /// What it takes when all of them are written.
+        needed_bytes: u64,
+    },
     /// A target cannot be used.
     #[error(transparent)]
     Target(#[from] TargetError),
@@ -270,6 +280,7 @@ pub fn run(request: RunRequest, stop: &AtomicBool, on_event: &mut dyn FnMut(&Run
     let guards = Sites::guard(&plan, &destroy)?;
     check_time(&plan)?;
     check_room(&plan)?;
+    memory::check(&plan)?;
     let warnings = parallel::check(&plan)?;
     let command = started.asked.background.clone();
     let mut story = Story { builder: RecordBuilder::new(started.clone()), on_event };

@@ -22,7 +22,10 @@
 
 use std::{
     fmt,
-    sync::atomic::{AtomicU32, Ordering},
+    sync::{
+        OnceLock,
+        atomic::{AtomicU32, Ordering},
+    },
 };
 
 use thiserror::Error;
@@ -280,7 +283,11 @@ fn wrong_block(buffer: &[u8], header: Header, expected: Expected) -> Mismatch {
 /// Set in an entry beside the generation when the write of that generation failed, so that the block may be anything.
 const UNKNOWN: u32 = 1 << 31;
 
-/// Which generation of each block of a region was written last; 0 is what the layout wrote. Four bytes a block.
+/// How many blocks have their entries in one piece of memory: a page of it.
+const AT_ONCE: usize = 1024;
+
+/// Which generation of each block of a region was written last; 0 is what the layout wrote. Four bytes a block, for
+/// those that were written and those around them.
 ///
 /// Threads of a job may share it: entries of different blocks do not disturb each other, and passes keep two
 /// operations on the same block apart.
@@ -289,20 +296,28 @@ pub struct GenerationMap {
     seed: u64,
     region: Region,
     block_bytes: u64,
-    generations: Box<[AtomicU32]>,
+    blocks: u64,
+    pages: Box<[OnceLock<Box<[AtomicU32; AT_ONCE]>>]>,
 }
 
 impl GenerationMap {
     /// A map of a job's region, all of it as the layout left it, in a file with a seed.
     pub fn new(seed: u64, region: Region, block_bytes: u32) -> Self {
         let block_bytes = u64::from(block_bytes);
-        let generations = (0..region.length / block_bytes).map(|_| AtomicU32::new(0)).collect();
-        Self { seed, region, block_bytes, generations }
+        let blocks = region.length / block_bytes;
+        let pages = (0..blocks.div_ceil(AT_ONCE as u64)).map(|_| OnceLock::new()).collect();
+        Self { seed, region, block_bytes, blocks, pages }
+    }
+
+    /// What it takes when all blocks of a region are written.
+    pub const fn memory_bytes(region: Region, block_bytes: u32) -> u64 {
+        region.length / block_bytes as u64 * size_of::<AtomicU32>() as u64
     }
 
     /// What should be read at an offset that the job's stream gave; `None` where a write failed.
     pub fn expected(&self, offset: u64) -> Option<Expected> {
-        let generation = self.entry(offset).load(Ordering::Acquire);
+        let (page, entry) = self.place(offset);
+        let generation = page.get().map_or(0, |page| page[entry].load(Ordering::Acquire));
         (generation & UNKNOWN == 0).then_some(Expected { seed: self.seed, offset, generation })
     }
 
@@ -323,13 +338,20 @@ impl GenerationMap {
     /// Every block of which is known what it is, because it was written, or laid out with a header: where it lies and
     /// what should be there.
     pub fn known_blocks(&self, is_laid_out: bool) -> impl Iterator<Item = Expected> {
-        (0..self.generations.len() as u64)
+        (0..self.blocks)
             .filter_map(move |block| self.expected(self.region.offset + block * self.block_bytes))
             .filter(move |expected| expected.is_known(is_laid_out))
     }
 
+    /// The entry of a block that is written.
     fn entry(&self, offset: u64) -> &AtomicU32 {
-        &self.generations[((offset - self.region.offset) / self.block_bytes) as usize]
+        let (page, entry) = self.place(offset);
+        &page.get_or_init(|| Box::new([const { AtomicU32::new(0) }; AT_ONCE]))[entry]
+    }
+
+    fn place(&self, offset: u64) -> (&OnceLock<Box<[AtomicU32; AT_ONCE]>>, usize) {
+        let block = ((offset - self.region.offset) / self.block_bytes) as usize;
+        (&self.pages[block / AT_ONCE], block % AT_ONCE)
     }
 }
 
@@ -437,6 +459,21 @@ mod tests {
         assert!(told.ends_with("1 of 4096 bytes are wrong"), "{told}");
         let lost = mismatch(&written(4096, Expected { generation: 1, ..HERE }));
         assert_eq!(lost.to_string(), "lost-write at offset 81920: generation 1 where 3 was written");
+    }
+
+    #[test]
+    fn a_map_takes_memory_for_what_is_written_and_around_it() {
+        let region = Region { offset: 0, length: 8 << 40 };
+        assert_eq!(GenerationMap::memory_bytes(region, 4096), 8 << 30);
+        let map = GenerationMap::new(7, region, 4096);
+        let taken = || map.pages.iter().filter(|page| page.get().is_some()).count();
+        let last = region.length - 4096;
+        assert_eq!((map.expected(last).map(|expected| expected.generation), taken()), (Some(0), 0));
+        let mut buffer = vec![0; 4096];
+        for offset in [0, 4096, last, last] {
+            map.stamp_next(&mut buffer, offset);
+        }
+        assert_eq!((map.expected(last).map(|expected| expected.generation), taken()), (Some(2), 2));
     }
 
     #[test]

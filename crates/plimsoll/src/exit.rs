@@ -83,6 +83,7 @@ impl Exit {
                         Self::Target
                     }
                     RunError::OpenFiles { .. }
+                    | RunError::Memory { .. }
                     | RunError::Unverifiable { .. }
                     | RunError::TooShort { .. }
                     | RunError::TwoLayouts { .. }
