@@ -260,6 +260,15 @@ fn block_max(plan: &BlockPlan) -> u64 {
     u64::from(reads.max(writes))
 }
 
+/// What amounts of bytes are multiples of: the shortest operation, or where each byte has its turn in a pass, what all
+/// sizes are multiples of, as one of them may be cut to that.
+pub fn amount_unit(plan: &BlockPlan) -> u64 {
+    match plan.distribution {
+        Distribution::ExactOnce => granule(plan),
+        _ => u64::from(plan.block_size_bytes_min()),
+    }
+}
+
 /// What all sizes of the directions that occur are multiples of.
 fn granule(plan: &BlockPlan) -> u64 {
     let reads = if plan.reads() { plan.read_block_sizes.granule() } else { 0 };

@@ -12,6 +12,7 @@ use crate::{
     file_set::FilePlan,
     file_space::{FileOrder, FileSpace},
     limit::Expected,
+    operation_stream,
     payload::Payload,
     pinning::Pinning,
     settings::{AccessHint, Arrival, Effort, EngineChoice, FileSharing, Layout, NameOperation, ReadWrite, SyncMode},
@@ -550,11 +551,11 @@ impl BlockPlan {
             (FileSharing::Shared, Some(_)) | (FileSharing::PerJob, _) => u64::from(self.jobs),
         };
         let block = u64::from(self.block_size_bytes_max);
-        let smallest = u64::from(self.block_size_bytes_min());
+        let unit = operation_stream::amount_unit(self);
         let blocks = |length: u64| (length + self.gap_bytes) / (block + self.gap_bytes);
         // What is left behind the last block is not touched.
         let job = |length: u64| match self.gap_bytes {
-            0 => length / smallest * smallest,
+            0 => length / unit * unit,
             _ => blocks(length) * block,
         };
         if self.is_partitioned() {

@@ -5,7 +5,7 @@ use std::{os::fd::BorrowedFd, sync::Mutex};
 use plimsoll_io::probe::EngineKind;
 use plimsoll_workload::{
     content::ContentSource,
-    operation_stream::OperationStream,
+    operation_stream::{self, OperationStream},
     pacer::Pacer,
     plan::{BlockPlan, share},
     random::{Purpose, derive_seed, job_seed},
@@ -133,15 +133,16 @@ fn bytes_of_lanes(plan: &BlockPlan, lanes: u32, seed: u64) -> Vec<Vec<u64>> {
         && plan.block_size_bytes_max > plan.block_size_bytes_min()
         && plan.ramp_ns == 0
         && total / block <= COUNTED_MAX;
+    let unit = operation_stream::amount_unit(plan);
     let of_job = |job| {
         // Whole blocks: each worker's share ends with one.
-        let blocks = plan.job_amount(total.div_ceil(block), job);
+        let blocks = plan.job_amount(total.div_ceil(unit), job);
         if !is_counted {
-            return (0..lanes).map(|lane| share(blocks, lane, lanes).saturating_mul(block)).collect();
+            return (0..lanes).map(|lane| share(blocks, lane, lanes).saturating_mul(unit)).collect();
         }
         let mut stream = OperationStream::new(plan, job, seed);
         let mut bytes = vec![0; lanes as usize];
-        let mut left = blocks.saturating_mul(block);
+        let mut left = blocks.saturating_mul(unit);
         for lane in (0..lanes as usize).cycle() {
             if left == 0 {
                 break;
@@ -159,4 +160,19 @@ fn bytes_of_lanes(plan: &BlockPlan, lanes: u32, seed: u64) -> Vec<Vec<u64>> {
 fn pacer(plan: &BlockPlan, seed: u64, job: u32) -> Option<Pacer> {
     let pacer = Pacer::new(&plan.pacing, job_seed(seed, job))?;
     Some(if plan.jobs == 1 { pacer.beginning_at_once() } else { pacer })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn workers_do_all_of_a_pass_over_pieces_of_several_sizes_and_nothing_twice() {
+        for lanes in [1, 5] {
+            let pieces = "size = '1028k'\nblock_size = '8k/50:12k/50'\ndistribution = 'exact-once'\nloops = 1";
+            let plan = crate::test_plans::plan(&format!("rw = 'randread'\n{pieces}"));
+            let bytes = bytes_of_lanes(&plan, lanes, 7).concat();
+            assert_eq!((bytes.len() as u32, bytes.iter().sum::<u64>()), (lanes, 1028 << 10));
+        }
+    }
 }

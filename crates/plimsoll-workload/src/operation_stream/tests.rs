@@ -77,6 +77,26 @@ fn sizes_contain(sizes: &BlockSizes, length: u32) -> bool {
     }
 }
 
+#[test]
+fn a_loop_over_pieces_of_several_sizes_leaves_none_of_them_out() {
+    for (size, sizes, pass) in [
+        ("1028k", "8k/50:12k/50", 1028),
+        ("1036k", "8k/50:12k/50", 1036),
+        ("8236k", "8k/50:12k/50", 8236),
+        ("1030k", "8k/50:12k/50", 1028),
+        ("1028k", "8k-64k", 1024),
+    ] {
+        let toml = format!("rw = 'randread'\ndistribution = 'exact-once'\nsize = '{size}'\nblock_size = '{sizes}'");
+        let plan = plan(&format!("{toml}\nloops = 1"));
+        let mut stream = OperationStream::new(&plan, 0, 7);
+        let mut bytes = 0;
+        while stream.pass() == 0 {
+            bytes += u64::from(stream.next_operation().length);
+        }
+        assert_eq!((bytes, plan.amount_bytes), (pass << 10, Some(pass << 10)), "{toml}");
+    }
+}
+
 proptest! {
     #[test]
     fn operations_stay_within_the_region_and_are_aligned(plan in any_plan(), seed: u64) {
