@@ -82,8 +82,7 @@ fn planned() -> impl Iterator<Item = Id> {
 #[command(
     override_usage = "plimsoll run [OPTIONS] [TARGET]...",
     after_help = "Without --rw, --phases, --command, --preset and --plan, the preset `canonical` runs: latency, IOPS and throughput, read and \
-                  write. Flags override presets and plans, but for --rw, --read-percent, --phases and --mix, and \
-                  for --command beside a plan."
+                  write. Flags override presets and plans, but for --rw and --phases."
 )]
 pub struct RunArguments {
     /// Directories, files or block devices to measure; a file is made where there is none when --size is given
@@ -164,9 +163,9 @@ pub struct MeasuringArguments {
     /// Read targets and workloads from this file (TOML); flags override it
     ///
     /// Standard input is `-`. What flags say of workloads, a plan can say under their names with underscores; what was
-    /// bought stands in [provisioned.defaults], or in [provisioned.targets."NAME"] for one target, `presets` is a list,
-    /// and tags stand in [tags]. Targets of both are measured. `plimsoll presets NAME` prints one to start from; several
-    /// workloads are several tables [[workload]], and what they have in common stands in [defaults].
+    /// bought stands in [provisioned.defaults], or in [provisioned.targets."NAME"], `presets` is a list, and tags stand
+    /// in [tags]. Targets of both are measured. `plimsoll presets NAME` prints one to start from; several workloads are
+    /// several tables [[workload]], and what they have in common stands in [defaults].
     #[arg(long, value_name = "FILE", help_heading = WORKLOAD)]
     pub plan: Option<PathBuf>,
 
@@ -190,7 +189,7 @@ pub struct MeasuringArguments {
     /// Visit every target once more, half an hour after the start, and withdraw claims that no longer hold
     #[arg(long, help_heading = TIMING, hide_short_help = true)]
     pub bookend: bool,
-    /// Visit each cell exactly N times, each time for --duration [default: 5s]
+    /// Visit each cell exactly N times, each time for --duration
     #[arg(long, value_name = "N", help_heading = TIMING, hide_short_help = true)]
     pub passes: Option<u32>,
     /// Keep the first K of --passes in the record but out of the numbers
@@ -199,8 +198,7 @@ pub struct MeasuringArguments {
     /// What each target is said to deliver: iops=300,burst-iops=3000,bucket=5.4M, or bandwidth=, burst-bandwidth=
     ///
     /// A rate above what lasts is then called a burst, and one above what is possible at all cached; the table shows
-    /// rates as shares of the limit. bucket= is what a burst has above the lasting rate, in operations or bytes;
-    /// io-size=256KiB beside iops= says how large an operation may be to count as one.
+    /// rates as shares of the limit. bucket= is what a burst has above the lasting rate, in operations or bytes.
     #[arg(long, value_name = "LIMIT", help_heading = TIMING, hide_short_help = true)]
     pub limit: Option<Limit>,
 
@@ -241,7 +239,7 @@ pub struct WorkloadArguments {
     #[arg(long, allow_hyphen_values = true, value_name = "N")]
     pub jobs: Option<Sweep<u32>>,
     /// The region to touch, in bytes or percent of the default [default: whole device or file; in a directory 1GiB,
-    /// in quick runs 512MiB, or a quarter of what is free where that is less]
+    /// in quick runs 512MiB]
     #[arg(long, allow_hyphen_values = true, value_name = "SIZE")]
     pub size: Option<Extent>,
     /// Where the region begins, in bytes or percent [default: 0]
@@ -268,7 +266,7 @@ pub struct WorkloadArguments {
     #[arg(long, value_parser = words!(Layout), hide_short_help = true)]
     pub layout: Option<Layout>,
     /// Which blocks random operations choose: uniform, exact-once, zipf:THETA, pareto:H, normal:PERCENT,
-    /// hot-cold:ACCESS/SIZE, zoned:ACCESS/SIZE:... [default: uniform, with --verify exact-once]
+    /// hot-cold:ACCESS/SIZE, zoned:ACCESS/SIZE:... [default: uniform]
     #[arg(long, hide_short_help = true)]
     pub distribution: Option<Distribution>,
     /// Issue at this rate whatever the storage answers (open loop): 5000 or 5k operations, 200MB bytes a second
@@ -385,8 +383,7 @@ pub struct WorkloadArguments {
     /// Measured time of each cell, ramps excluded; of --phases each
     #[arg(long, allow_hyphen_values = true, value_name = "TIME", help_heading = TIMING)]
     pub duration: Option<Span>,
-    /// Load before measurement begins, in each slot [default: 2s, in quick runs 200ms; with --duration or --passes a
-    /// quarter of the slot, at most 1s; with an amount none]
+    /// Load before measurement begins, in each slot
     #[arg(long, allow_hyphen_values = true, value_name = "TIME", help_heading = TIMING)]
     pub ramp: Option<Span>,
     /// Wait before the first operation of a cell
