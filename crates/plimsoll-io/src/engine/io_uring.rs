@@ -87,25 +87,47 @@ pub struct IoUringEngine {
 /// (`IOSQE_ASYNC`), which some targets refuse every time.
 ///
 /// The kernel lets one more worker run for each of these; for others only while none runs. So a part of them is what
-/// spreads the work, while of all of them waking workers costs more than the work. One that finds nothing in flight is
-/// of them too: whoever waits for a single operation gains the attempt that is saved.
-#[derive(Default)]
+/// spreads the work, as long as an operation takes longer than waking a worker: of a memory that answers at once, one
+/// worker performs more alone. One that finds nothing in flight is of them too: whoever waits for a single operation
+/// gains the attempt that is saved.
 struct Workers {
     since: u32,
+    spread: bool,
+    /// Operations until the next look at how long they take, and when the last one was.
+    unseen: u32,
+    seen_ns: u64,
 }
 
 impl Workers {
-    /// The fastest of 1, 2, 3, 4, 8, 16, 32 and 64 with two processors and zram, be it empty or full of data.
+    /// The fastest of 1, 2, 3, 4, 8, 16, 32 and 64 with two processors and zram that is full of data.
     const EVERY: u32 = 4;
+    /// Operations from one look to the next.
+    const LOOK: u32 = 1024;
+    /// How long an operation takes at least that is worth waking a worker.
+    const SPREAD_NS: u64 = 2000;
+
+    const fn new(now_ns: u64) -> Self {
+        Self { since: 0, spread: true, unseen: Self::LOOK, seen_ns: now_ns }
+    }
 
     #[inline]
-    fn take(&mut self, in_flight: usize) -> bool {
+    fn take(&mut self, in_flight: usize, clock: impl FnOnce() -> u64) -> bool {
+        self.unseen -= 1;
+        if self.unseen == 0 {
+            self.look(clock());
+        }
         self.since += 1;
-        let taken = self.since >= Self::EVERY || in_flight == 0;
+        let taken = (self.spread && self.since >= Self::EVERY) || in_flight == 0;
         if taken {
             self.since = 0;
         }
         taken
+    }
+
+    #[cold]
+    fn look(&mut self, now_ns: u64) {
+        self.spread = now_ns - self.seen_ns > Self::SPREAD_NS * u64::from(Self::LOOK);
+        (self.unseen, self.seen_ns) = (Self::LOOK, now_ns);
     }
 }
 
@@ -133,8 +155,8 @@ impl IoUringEngine {
         if every_operation_waits {
             notes.push(
                 "the target takes no operations that must not wait (RWF_NOWAIT), so worker threads of the kernel \
-                 perform those of the ring (every fourth is handed to them at once, by IOSQE_ASYNC, to keep several \
-                 at work); other engines need none of them"
+                 perform those of the ring (every fourth that takes long enough is handed to them at once, by \
+                 IOSQE_ASYNC, to keep several at work); other engines need none of them"
                     .to_owned(),
             );
         }
@@ -153,7 +175,7 @@ impl IoUringEngine {
             iopoll: setup.iopoll,
             sqpoll: setup.sqpoll,
             loses_wake_ups,
-            workers: every_operation_waits.then(Workers::default),
+            workers: every_operation_waits.then(|| Workers::new(MonotonicClock.now_ns())),
             notes,
             thread: PhantomData,
         };
@@ -294,7 +316,7 @@ impl Engine for IoUringEngine {
     fn submit(&mut self, tag: Tag, operation: Operation) -> io::Result<()> {
         let mut entry = self.entry(tag, operation);
         if let Some(workers) = &mut self.workers
-            && workers.take(self.tags.count)
+            && workers.take(self.tags.count, || MonotonicClock.now_ns())
         {
             entry = entry.flags(squeue::Flags::ASYNC);
         }
@@ -453,11 +475,27 @@ mod tests {
     #[test]
     fn a_part_of_operations_and_those_that_are_alone_go_to_workers() {
         let taken = |in_flight: &[usize]| {
-            let mut workers = Workers::default();
-            in_flight.iter().map(|in_flight| workers.take(*in_flight)).collect::<Vec<bool>>()
+            let mut workers = Workers::new(0);
+            in_flight.iter().map(|in_flight| workers.take(*in_flight, || 0)).collect::<Vec<bool>>()
         };
         assert_eq!(taken(&[5; 8]), [false, false, false, true, false, false, false, true]);
         assert_eq!(taken(&[0; 3]), [true; 3]);
         assert_eq!(taken(&[1, 2, 0, 1, 2, 3, 4]), [false, false, true, false, false, false, true]);
+    }
+
+    #[test]
+    fn operations_that_end_at_once_wake_no_further_worker() {
+        let mut workers = Workers::new(0);
+        let mut now_ns = 0;
+        // Of so many operations, how many are given to another worker.
+        let mut taken = |each_ns: u64, in_flight: usize| {
+            let take = |_: &u32| {
+                now_ns += each_ns;
+                workers.take(in_flight, || now_ns)
+            };
+            (0..Workers::LOOK).filter(take).count()
+        };
+        assert_eq!([taken(6000, 128), taken(1000, 128), taken(1000, 128), taken(1000, 0)], [256, 255, 0, 1024]);
+        assert_eq!([taken(6000, 128), taken(6000, 128)], [1, 256]);
     }
 }
