@@ -82,7 +82,8 @@ fn planned() -> impl Iterator<Item = Id> {
 #[command(
     override_usage = "plimsoll run [OPTIONS] [TARGET]...",
     after_help = "Without --rw, --phases, --command, --preset and --plan, the preset `canonical` runs: latency, IOPS and throughput, read and \
-                  write. Flags override presets and plans, but for --rw and --phases."
+                  write. Flags override presets and plans, but for --rw, --read-percent, --phases and --mix, and for \
+                  --command beside a plan."
 )]
 pub struct RunArguments {
     /// Directories, files or block devices to measure; a file is made where there is none when --size is given
@@ -189,7 +190,7 @@ pub struct MeasuringArguments {
     /// Visit every target once more, half an hour after the start, and withdraw claims that no longer hold
     #[arg(long, help_heading = TIMING, hide_short_help = true)]
     pub bookend: bool,
-    /// Visit each cell exactly N times, each time for --duration
+    /// Visit each cell exactly N times, each time for --duration [default: 5s]
     #[arg(long, value_name = "N", help_heading = TIMING, hide_short_help = true)]
     pub passes: Option<u32>,
     /// Keep the first K of --passes in the record but out of the numbers
@@ -198,7 +199,8 @@ pub struct MeasuringArguments {
     /// What each target is said to deliver: iops=300,burst-iops=3000,bucket=5.4M, or bandwidth=, burst-bandwidth=
     ///
     /// A rate above what lasts is then called a burst, and one above what is possible at all cached; the table shows
-    /// rates as shares of the limit. bucket= is what a burst has above the lasting rate, in operations or bytes.
+    /// rates as shares of the limit. bucket= is what a burst has above the lasting rate, in operations or bytes;
+    /// io-size=256KiB beside iops= says how large an operation may be to count as one.
     #[arg(long, value_name = "LIMIT", help_heading = TIMING, hide_short_help = true)]
     pub limit: Option<Limit>,
 
@@ -240,6 +242,8 @@ pub struct WorkloadArguments {
     pub jobs: Option<Sweep<u32>>,
     /// The region to touch, in bytes or percent of the default [default: whole device or file; in a directory 1GiB,
     /// in quick runs 512MiB]
+    ///
+    /// Where a quarter of what is free is less than that, it is a quarter.
     #[arg(long, allow_hyphen_values = true, value_name = "SIZE")]
     pub size: Option<Extent>,
     /// Where the region begins, in bytes or percent [default: 0]
@@ -266,7 +270,7 @@ pub struct WorkloadArguments {
     #[arg(long, value_parser = words!(Layout), hide_short_help = true)]
     pub layout: Option<Layout>,
     /// Which blocks random operations choose: uniform, exact-once, zipf:THETA, pareto:H, normal:PERCENT,
-    /// hot-cold:ACCESS/SIZE, zoned:ACCESS/SIZE:... [default: uniform]
+    /// hot-cold:ACCESS/SIZE, zoned:ACCESS/SIZE:... [default: uniform, with --verify exact-once]
     #[arg(long, hide_short_help = true)]
     pub distribution: Option<Distribution>,
     /// Issue at this rate whatever the storage answers (open loop): 5000 or 5k operations, 200MB bytes a second
@@ -384,6 +388,9 @@ pub struct WorkloadArguments {
     #[arg(long, allow_hyphen_values = true, value_name = "TIME", help_heading = TIMING)]
     pub duration: Option<Span>,
     /// Load before measurement begins, in each slot
+    ///
+    /// By default 2s, in quick runs 200ms; with --duration or --passes a quarter of the slot, at most 1s; with an amount
+    /// none.
     #[arg(long, allow_hyphen_values = true, value_name = "TIME", help_heading = TIMING)]
     pub ramp: Option<Span>,
     /// Wait before the first operation of a cell
