@@ -82,8 +82,10 @@ fn planned() -> impl Iterator<Item = Id> {
 #[command(
     override_usage = "plimsoll run [OPTIONS] [TARGET]...",
     after_help = "Without --rw, --phases, --command, --preset and --plan, the preset `canonical` runs: latency, IOPS and throughput, read and \
-                  write. Flags override presets and plans, but for --rw, --read-percent, --phases and --mix, and for \
-                  --command beside a plan."
+                  write. Flags override presets and plans, but for what `--help` names.",
+    after_long_help = "Without --rw, --phases, --command, --preset and --plan, the preset `canonical` runs: latency, IOPS and \
+                       throughput, read and write. Flags override presets and plans, but for --rw, --read-percent, \
+                       --phases and --mix, and for --command beside a plan."
 )]
 pub struct RunArguments {
     /// Directories, files or block devices to measure; a file is made where there is none when --size is given
