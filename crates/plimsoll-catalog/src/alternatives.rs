@@ -86,7 +86,10 @@ pub fn larger_disk(provisioned: &Provisioned, is_wanted: impl Fn(&Alternative) -
 /// What more can be bought of a product that sells performance apart from its size, or by its size alone.
 pub fn more_of_it(provisioned: &Provisioned) -> Option<String> {
     let product = Catalog::default().product(provisioned.sku.as_deref()?)?;
-    let size = product.size_gib(provisioned).ok()?;
+    let Ok(size) = product.size_gib(provisioned) else {
+        let sells_apart = matches!(product.name, "PremiumV2_LRS" | "gp3");
+        return sells_apart.then(|| "its IOPS are bought apart from its size".to_owned());
+    };
     let bought_apart = |iops: f64| format!("its IOPS are bought apart from its size: up to {iops} with {}", gib(size));
     Some(match product.name {
         "PremiumV2_LRS" => bought_apart(v2_iops_max(size)),

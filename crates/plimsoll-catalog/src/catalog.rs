@@ -47,7 +47,7 @@ impl Catalog {
 
     /// The price of an entry, by its names, the most particular first.
     pub fn price(&self, names: &[&str]) -> Option<&Price> {
-        names.iter().find_map(|name| self.own.prices.iter().find(|price| price.name.eq_ignore_ascii_case(name)))
+        names.iter().find_map(|name| self.own.prices.iter().find(|price| price.name.trim().eq_ignore_ascii_case(name)))
     }
 
     /// What a name of storage stands for.

@@ -112,7 +112,7 @@ mod tests {
             source = "measured"
             date = "2026-10-01"
             [[price]]
-            name = "P30"
+            name = "P30 "
             per_month = 135.17
             currency = "USD"
             date = "2026-10-01"
@@ -120,6 +120,7 @@ mod tests {
         )
         .unwrap();
         assert_eq!((file.disks.len(), file.machines.len(), file.prices.len()), (1, 1, 1));
+        assert!(Catalog::with(file).price(&["P30"]).is_some(), "a blank behind a name is none of it");
     }
 
     #[test]

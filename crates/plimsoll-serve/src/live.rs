@@ -94,6 +94,9 @@ pub(crate) struct LiveCell {
     #[serde(skip)]
     pub(crate) since_ns: u64,
     pub(crate) is_done: bool,
+    /// Whether nobody knows how long a visit takes.
+    #[serde(skip)]
+    pub(crate) is_open_ended: bool,
     /// Half of the 95 % interval, as a share of the rate, and what is wanted.
     pub(crate) precision: Option<f64>,
     pub(crate) precision_wanted: Option<f64>,
@@ -201,12 +204,15 @@ impl LiveRun {
                 run_remaining_ns,
                 run_remaining_max_ns,
             } => {
-                (self.remaining_ns, self.remaining_max_ns) = (Some(*run_remaining_ns), Some(*run_remaining_max_ns));
-                self.remaining_at_ns = self.elapsed_ns;
                 self.cell(*cell, |cell| {
                     (cell.precision, cell.precision_wanted) = (*precision, *precision_wanted);
                     cell.is_done = *is_done;
                 });
+                // Of what only its amount ends nobody knows how long it can take.
+                let has_end = self.cells.iter().all(|cell| cell.is_done || !cell.is_open_ended);
+                self.remaining_ns = Some(*run_remaining_ns);
+                self.remaining_max_ns = has_end.then_some(*run_remaining_max_ns);
+                self.remaining_at_ns = self.elapsed_ns;
             }
             RunEvent::CellFinished { cell, judgement } => {
                 self.cell(*cell, |cell| {
@@ -270,7 +276,7 @@ impl LiveRun {
 
 impl LiveCell {
     fn of(plan: &CellPlan, place: &str, with_target: bool) -> Self {
-        let CellPlan { target, workload, stopping, .. } = plan;
+        let CellPlan { target, workload, stopping, work, .. } = plan;
         Self {
             target: target.clone(),
             place: place.to_owned(),
@@ -282,6 +288,7 @@ impl LiveCell {
             now: None,
             since_ns: 0,
             is_done: false,
+            is_open_ended: work.is_open_ended(),
             precision: None,
             precision_wanted: None,
             word: None,
@@ -292,6 +299,30 @@ impl LiveCell {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn beside_what_only_its_amount_ends_no_run_has_a_longest_time() {
+        let text = include_str!("../../../fixtures/records/plimsoll-1.events.ndjson");
+        let Some(Ok(RunEvent::Started(started))) = text.lines().map(serde_json::from_str).next() else {
+            panic!("a run begins with its start")
+        };
+        let mut run = LiveRun::new(*started);
+        let mut longest = |is_open_ended: bool, is_done: bool| {
+            run.cells.iter_mut().for_each(|cell| (cell.is_open_ended, cell.is_done) = (is_open_ended, is_done));
+            run.apply(&RunEvent::CellProgress {
+                cell: 0,
+                precision: None,
+                precision_wanted: Some(0.02),
+                is_done,
+                run_remaining_ns: 5,
+                run_remaining_max_ns: 9,
+            });
+            (run.remaining_ns, run.remaining_max_ns)
+        };
+        assert_eq!(longest(false, false), (Some(5), Some(9)));
+        assert_eq!(longest(true, false), (Some(5), None));
+        assert_eq!(longest(true, true), (Some(5), Some(9)));
+    }
 
     #[test]
     fn of_many_cells_at_once_each_has_its_last_second() {

@@ -269,12 +269,20 @@ fn why(advice: &Advice, first: &Candidate, choice: Choice) -> String {
         _ => {
             let bought_gib = |it: &Candidate| it.provisioned.pool.map(|pool| pool.0 as f64 / GIB).or(it.size_gib);
             let is_as_small = |it: &&Candidate| {
-                it.refused_by_machine.is_none() && it.least_size_is_known && bought_gib(it) == bought_gib(first)
+                it.refused_by_machine.is_none()
+                    && it.least_size_is_known
+                    && bought_gib(it).is_some_and(|gib| bought_gib(first) == Some(gib))
             };
+            let is_refused = advice.candidates.iter().any(|it| {
+                it.refused_by_machine.is_some()
+                    && bought_gib(it).zip(bought_gib(first)).is_some_and(|(it, first)| it < first)
+            });
+            let holds = if is_refused { "that the machine carries holds it" } else { "holds it" };
             let what = match advice.candidates.iter().skip(1).filter(is_as_small).count() {
+                0 if is_refused => "It is the smallest that the machine carries".to_owned(),
                 0 => "It is the smallest".to_owned(),
-                1 => "Nothing smaller holds it, and another one has the same size".to_owned(),
-                others => format!("Nothing smaller holds it, and {others} others have the same size"),
+                1 => format!("Nothing smaller {holds}, and another one has the same size"),
+                others => format!("Nothing smaller {holds}, and {others} others have the same size"),
             };
             format!("{what}: without prices nothing else decides, and {advised}.")
         }
