@@ -211,10 +211,14 @@ fn processor_count(list: &str) -> Option<u32> {
     list.trim().split(',').map(range).sum()
 }
 
-/// What the machine could give away now, some of which would be written to its swap.
+/// What the machine could give away now, some of which would be written to its swap, or what the control group may have
+/// in all, if that is less.
 pub(crate) fn free_memory_bytes() -> Option<u64> {
     let meminfo = read("/proc/meminfo");
-    Some(memory_bytes(&meminfo, "MemAvailable")?.saturating_add(memory_bytes(&meminfo, "SwapFree").unwrap_or(0)))
+    let swap_bytes = memory_bytes(&meminfo, "SwapFree").unwrap_or(0);
+    let of_machine = memory_bytes(&meminfo, "MemAvailable").map(|bytes| bytes.saturating_add(swap_bytes));
+    let of_group = Groups::of_this_process().environment().and_then(|group| group.memory_limit_bytes);
+    of_machine.into_iter().chain(of_group).min()
 }
 
 /// A line of the text of /proc/meminfo, as of the memory of the machine.

@@ -5,7 +5,7 @@ use std::{
     io,
     os::fd::BorrowedFd,
     sync::{
-        atomic::{AtomicBool, AtomicU32, Ordering},
+        atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering},
         mpsc::{Receiver, SyncSender, sync_channel},
     },
     thread,
@@ -194,7 +194,8 @@ pub(crate) fn visit_from(
     let gate = Gate::new(workers + 1);
     let halt = AtomicBool::new(false);
     let (is_done, never) = (AtomicBool::new(false), AtomicBool::new(false));
-    let stops = Stops { asked: setup.stop, halt: &halt, over: setup.over.unwrap_or(&never) };
+    let seen_ns = AtomicU64::new(u64::MAX);
+    let stops = Stops { asked: setup.stop, halt: &halt, over: setup.over.unwrap_or(&never), seen_ns: &seen_ns };
     let slot = SlotLeft { left: AtomicU32::new(workers), over: setup.over.filter(|_| setup.plan.ends_phase) };
     let (full, seconds) = sync_channel(workers as usize * SECONDS_BEHIND);
     thread::scope(|scope| {

@@ -77,7 +77,10 @@ impl Drop for Measures<'_> {
 
 #[cfg(test)]
 mod tests {
-    use std::{sync::mpsc, thread};
+    use std::{
+        sync::{atomic::AtomicU64, mpsc},
+        thread,
+    };
 
     use super::*;
 
@@ -95,7 +98,7 @@ mod tests {
             assert!(over.load(Ordering::Relaxed));
             let no = &no;
             scope.spawn(move || {
-                all.wait_for_all(Stops { asked: no, halt: no, over: no });
+                all.wait_for_all(Stops { asked: no, halt: no, over: no, seen_ns: &AtomicU64::new(u64::MAX) });
                 sender.send(()).unwrap();
             });
             assert!(receiver.recv_timeout(2 * PATIENCE).is_err(), "the other slot still measures");
@@ -109,6 +112,6 @@ mod tests {
         let (measuring, yes, no) = (StillMeasuring::default(), AtomicBool::new(true), AtomicBool::new(false));
         let slot = SlotLeft { left: AtomicU32::new(1), over: None };
         let _measures = measuring.begin(&slot);
-        measuring.wait_for_all(Stops { asked: &yes, halt: &no, over: &no });
+        measuring.wait_for_all(Stops { asked: &yes, halt: &no, over: &no, seen_ns: &AtomicU64::new(u64::MAX) });
     }
 }

@@ -235,6 +235,8 @@ impl<'a, E: Engine, C: Clock> Worker<'a, E, C> {
         let until_ns = self.timing.until_ns;
         let is_stopped = |worker: &Self| worker.wires.stops.is_set();
         let stopped_ns = now;
+        // Nothing is due any more once one of them has seen it, however long another takes to.
+        let due_until_ns = if end == End::Stopped { self.wires.stops.see(now) } else { u64::MAX };
         if end == End::Window {
             self.note_stall();
         }
@@ -261,7 +263,7 @@ impl<'a, E: Engine, C: Clock> Worker<'a, E, C> {
             _ => stopped_ns,
         };
         if end != End::Amount {
-            self.count_never_issued(ended_ns);
+            self.count_never_issued(ended_ns.min(due_until_ns));
         }
         // The last second may be a short one.
         self.second.until_ns = self.second.until_ns.min(now).max(self.second.from_ns);

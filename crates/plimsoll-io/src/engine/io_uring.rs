@@ -31,6 +31,7 @@ use super::{
 use crate::{
     buffer_pool::BufferPool,
     clock::{Clock, MonotonicClock},
+    cpu,
     io_uring_abi::{self, Deadline},
     probe::{EngineKind, EngineUnavailable, explain},
 };
@@ -87,14 +88,15 @@ pub struct IoUringEngine {
 /// (`IOSQE_ASYNC`), which some targets refuse every time.
 ///
 /// The kernel lets one more worker run for each of these; for others only while none runs. So a part of them is what
-/// spreads the work, as long as an operation takes longer than waking a worker: of a memory that answers at once, one
-/// worker performs more alone. One that finds nothing in flight is of them too: whoever waits for a single operation
-/// gains the attempt that is saved.
+/// spreads the work, as long as an operation takes longer than waking a worker. Of a memory that answers at once, one
+/// worker performs more alone where a second one has to share its processor or that of the thread that submits; with
+/// more than two processors nobody has measured that. One that finds nothing in flight is of them too: whoever waits for
+/// a single operation gains the attempt that is saved.
 struct Workers {
     since: u32,
     spread: bool,
-    /// Operations until the next look at how long they take, and when the last one was.
-    unseen: u32,
+    /// Operations until the next look at how fast they follow each other, and when the last one was.
+    unseen: u64,
     seen_ns: u64,
 }
 
@@ -102,12 +104,13 @@ impl Workers {
     /// The fastest of 1, 2, 3, 4, 8, 16, 32 and 64 with two processors and zram that is full of data.
     const EVERY: u32 = 4;
     /// Operations from one look to the next.
-    const LOOK: u32 = 1024;
-    /// How long an operation takes at least that is worth waking a worker.
+    const LOOK: u64 = 1024;
+    /// From one operation to the next, at least, where it is worth waking a worker.
     const SPREAD_NS: u64 = 2000;
 
-    const fn new(now_ns: u64) -> Self {
-        Self { since: 0, spread: true, unseen: Self::LOOK, seen_ns: now_ns }
+    const fn new(processors: usize, now_ns: u64) -> Self {
+        let unseen = if processors <= 2 { Self::LOOK } else { u64::MAX };
+        Self { since: 0, spread: true, unseen, seen_ns: now_ns }
     }
 
     #[inline]
@@ -126,7 +129,7 @@ impl Workers {
 
     #[cold]
     fn look(&mut self, now_ns: u64) {
-        self.spread = now_ns - self.seen_ns > Self::SPREAD_NS * u64::from(Self::LOOK);
+        self.spread = now_ns - self.seen_ns > Self::SPREAD_NS * Self::LOOK;
         (self.unseen, self.seen_ns) = (Self::LOOK, now_ns);
     }
 }
@@ -152,11 +155,13 @@ impl IoUringEngine {
         let registered_ring = io_uring_abi::register_ring(ring.as_raw_fd()).ok();
         // The files of a worker are of one target, and so are alike.
         let every_operation_waits = setup.files.first().is_some_and(|file| !takes_nowait(*file));
+        // One that cannot be asked is taken for one of many.
+        let processors = cpu::allowed().map_or(usize::MAX, |allowed| allowed.len());
         if every_operation_waits {
             notes.push(
                 "the target takes no operations that must not wait (RWF_NOWAIT), so worker threads of the kernel \
-                 perform those of the ring (every fourth that takes long enough is handed to them at once, by \
-                 IOSQE_ASYNC, to keep several at work); other engines need none of them"
+                 perform those of the ring (every fourth is handed to them at once, by IOSQE_ASYNC, to keep several \
+                 at work, where two processors do not have one every 2 us anyway); other engines need none of them"
                     .to_owned(),
             );
         }
@@ -175,7 +180,7 @@ impl IoUringEngine {
             iopoll: setup.iopoll,
             sqpoll: setup.sqpoll,
             loses_wake_ups,
-            workers: every_operation_waits.then(|| Workers::new(MonotonicClock.now_ns())),
+            workers: every_operation_waits.then(|| Workers::new(processors, MonotonicClock.now_ns())),
             notes,
             thread: PhantomData,
         };
@@ -475,7 +480,7 @@ mod tests {
     #[test]
     fn a_part_of_operations_and_those_that_are_alone_go_to_workers() {
         let taken = |in_flight: &[usize]| {
-            let mut workers = Workers::new(0);
+            let mut workers = Workers::new(8, 0);
             in_flight.iter().map(|in_flight| workers.take(*in_flight, || 0)).collect::<Vec<bool>>()
         };
         assert_eq!(taken(&[5; 8]), [false, false, false, true, false, false, false, true]);
@@ -485,11 +490,11 @@ mod tests {
 
     #[test]
     fn operations_that_end_at_once_wake_no_further_worker() {
-        let mut workers = Workers::new(0);
+        let mut workers = Workers::new(2, 0);
         let mut now_ns = 0;
         // Of so many operations, how many are given to another worker.
         let mut taken = |each_ns: u64, in_flight: usize| {
-            let take = |_: &u32| {
+            let take = |_: &u64| {
                 now_ns += each_ns;
                 workers.take(in_flight, || now_ns)
             };
