@@ -123,18 +123,11 @@ fn run(plan: &BlockPlan, script: MemoryScript) -> Done {
     run_with(plan, script, None, None)
 }
 
-/// When a worker is told to end, whether to stop or because its phase is over, and when another saw that.
-struct Ends {
-    from_ns: u64,
-    stops: bool,
-    seen_ns: u64,
-}
-
-/// It may oversleep, and be told to end.
-fn run_with(plan: &BlockPlan, script: MemoryScript, oversleeps: Option<Stall>, ends: Option<Ends>) -> Done {
+/// It may oversleep, and be told to end: when, whether to stop or because its phase is over, and when another saw that.
+fn run_with(plan: &BlockPlan, script: MemoryScript, oversleeps: Option<Stall>, ends: Option<(u64, bool, u64)>) -> Done {
     let (stop, halt, over) = (AtomicBool::new(false), AtomicBool::new(false), AtomicBool::new(false));
-    let seen_ns = AtomicU64::new(ends.as_ref().map_or(u64::MAX, |ends| ends.seen_ns));
-    let ends = ends.map(|ends| (ends.from_ns, if ends.stops { &stop } else { &over }));
+    let seen_ns = AtomicU64::new(ends.map_or(u64::MAX, |(_, _, seen_ns)| seen_ns));
+    let ends = ends.map(|(from_ns, stops, _)| (from_ns, if stops { &stop } else { &over }));
     let clock = VirtualClock::at(0);
     let engine = MemoryEngine::scripted(plan.queue_depth, plan.block_size_bytes_max, clock.clone(), script).unwrap();
     let engine = Counting { engine, queued: 0, most: 0, clock: clock.clone(), oversleeps, ends };
@@ -159,19 +152,13 @@ fn run_with(plan: &BlockPlan, script: MemoryScript, oversleeps: Option<Stall>, e
     };
     let (full, seconds): (_, Receiver<HandedIn>) = sync_channel(10_000);
     let (_returned, empty) = channel();
-    let wires =
-        Wires { stops: Stops { asked: &stop, halt: &halt, over: &over, seen_ns: &seen_ns }, full, empty, index: 0 };
+    let stops = Stops { asked: &stop, halt: &halt, over: &over, seen_ns: &seen_ns };
+    let wires = Wires { stops, full, empty, index: 0 };
     let mut outcome = Worker::new(engine, clock.clone(), assignment, wires).run().unwrap();
-    let verification = outcome.checker.map(|checker| {
-        checker
-            .read_back(
-                &mut outcome.engine,
-                &clock,
-                plan.queue_depth,
-                Stops { asked: &stop, halt: &AtomicBool::new(false), over: &over, seen_ns: &seen_ns },
-            )
-            .unwrap()
-    });
+    let read_on = AtomicBool::new(false);
+    let stops = Stops { halt: &read_on, ..stops };
+    let read_back = |checker: Checker| checker.read_back(&mut outcome.engine, &clock, plan.queue_depth, stops).unwrap();
+    let verification = outcome.checker.map(read_back);
     let most_at_once = outcome.engine.most;
     Done {
         most_at_once,
@@ -389,7 +376,7 @@ fn what_was_due_until_an_end_before_its_time_is_counted() {
     for (text, stops, seen_ns) in rest.into_iter().chain([("duration = '60s'", true, 4 * SECOND + MILLISECOND)]) {
         let plan = plan(&format!("rw = 'randread'\nrate = 500000\n{text}\nramp = '1s'"));
         let script = MemoryScript { latency_ns: 10 * MILLISECOND, ..MemoryScript::default() };
-        let done = run_with(&plan, script, None, Some(Ends { from_ns: 6 * SECOND, stops, seen_ns }));
+        let done = run_with(&plan, script, None, Some((6 * SECOND, stops, seen_ns)));
         let OpenLoopResult { intended, never_issued, .. } = done.tally.open_loop;
         assert_eq!((intended, done.tally.read.histogram.count()), (never_issued, never_issued));
         let due_ns = done.ended_ns.min(seen_ns) - SECOND - MILLISECOND;

@@ -90,8 +90,8 @@ pub struct IoUringEngine {
 /// The kernel lets one more worker run for each of these; for others only while none runs. So a part of them is what
 /// spreads the work, as long as an operation takes longer than waking a worker. Of a memory that answers at once, one
 /// worker performs more alone where a second one has to share its processor or that of the thread that submits; with
-/// more than two processors nobody has measured that. One that finds nothing in flight is of them too: whoever waits for
-/// a single operation gains the attempt that is saved.
+/// more than two processors nobody has measured that. One that finds nothing in flight is of them too: whoever waits
+/// for a single operation gains the attempt that is saved.
 struct Workers {
     since: u32,
     spread: bool,

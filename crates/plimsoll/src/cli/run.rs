@@ -391,8 +391,8 @@ pub struct WorkloadArguments {
     pub duration: Option<Span>,
     /// Load before measurement begins, in each slot
     ///
-    /// By default 2s, in quick runs 200ms; with --duration or --passes a quarter of the slot, at most 1s; with an amount
-    /// none.
+    /// By default 2s, in quick runs 200ms; with --duration or --passes a quarter of the slot, at most 1s; with an
+    /// amount none.
     #[arg(long, allow_hyphen_values = true, value_name = "TIME", help_heading = TIMING)]
     pub ramp: Option<Span>,
     /// Wait before the first operation of a cell
