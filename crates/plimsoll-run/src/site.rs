@@ -370,7 +370,7 @@ impl Sites {
         let are = |layout: Layout| wanted.0.iter().filter(move |(_, file)| file.layout == layout);
         let allocated: Vec<LayoutFile> = are(Layout::Allocated).map(file).collect();
         layout::allocate(&allocated, &self.objects, stop).map_err(RunError::Layout)?;
-        allocated.iter().try_for_each(|file| self.objects.note_layout(&file.path))?;
+        allocated.iter().for_each(|file| self.objects.note_layout(&file.path));
         let files: Vec<LayoutFile> = are(Layout::Written).map(file).collect();
         if files.is_empty() {
             return Ok(());
@@ -402,7 +402,7 @@ impl Sites {
         let piece = stamps.map(|stamps| stamps.block_bytes).max().unwrap_or(0).max(4096);
         match layout::lay_out_in_pieces(&files, &self.objects, piece, &content, &mut progress, stop) {
             Ok(report) => {
-                files.iter().try_for_each(|file| self.objects.note_layout(&file.path))?;
+                files.iter().for_each(|file| self.objects.note_layout(&file.path));
                 emit(RunEvent::LayoutFinished {
                     target: target.to_owned(),
                     written_bytes: report.bytes,

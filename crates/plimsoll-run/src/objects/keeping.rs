@@ -27,14 +27,14 @@ impl OwnedFile {
 }
 
 impl TestObjects {
-    /// Notes that a file of this run has the length that it was made for: one that is shorter later is not ours.
-    ///
-    /// # Errors
-    /// When its marker cannot be written.
-    pub fn note_layout(&mut self, path: &Path) -> Result<(), ObjectError> {
-        let Some(index) = self.index_of(path) else { return Ok(()) };
-        let noted = self.files[index].change(MarkedFile::laid_out);
-        noted.map_err(|source| ObjectError::Create { path: path.to_owned(), source })
+    /// Notes that a file of this run is as long as it was to become: one that is shorter later is not ours. What cannot
+    /// be noted is known a little less well.
+    pub fn note_layout(&mut self, path: &Path) {
+        let Some(index) = self.index_of(path) else { return };
+        let made = &mut self.files[index];
+        if let Ok(Some(found)) = file_of(made.parent.as_fd(), &made.name, &made.marker) {
+            let _ = made.change(|file| file.laid_out(found.bytes));
+        }
     }
 
     /// Marks all objects as kept: they stay when the run ends, until `plimsoll doctor --clean` removes them. Tells

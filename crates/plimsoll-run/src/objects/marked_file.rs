@@ -44,9 +44,9 @@ impl MarkedFile {
         Self { bytes_max: bytes.max(self.bytes_max), ..self }
     }
 
-    /// The same, now that it is as long as it was to become.
-    pub(crate) fn laid_out(self) -> Self {
-        Self { bytes_min: self.bytes_max, ..self }
+    /// The same, now that it is laid out and so long.
+    pub(crate) fn laid_out(self, bytes: u64) -> Self {
+        Self { bytes_min: bytes.min(self.bytes_max), ..self }
     }
 
     /// The same, about to lose its end.
@@ -109,8 +109,8 @@ mod tests {
         // It may have been killed while it was laid out.
         let made = MarkedFile::to_become(&found(0, 1), 4096);
         assert_eq!(is(made, [0, 4096, 4097]), [true, true, false]);
-        assert_eq!(is(made.laid_out(), [4095, 4096, 4097]), [false, true, false]);
-        assert_eq!(is(made.laid_out().or_longer(4100), [4095, 4100, 4101]), [false, true, false]);
+        assert_eq!(is(made.laid_out(4096), [4095, 4096, 4097]), [false, true, false]);
+        assert_eq!(is(made.laid_out(4096).or_longer(4100), [4095, 4100, 4101]), [false, true, false]);
         // One that is there becomes no shorter.
         assert_eq!(is(MarkedFile::to_become(&found(4096, 1), 512), [512, 4096, 4097]), [false, true, false]);
         let kept = MarkedFile::to_stay(&found(4096, 5));

@@ -410,7 +410,7 @@ mod tests {
         let mut objects = TestObjects::new(Owner::this_process(Uuid::from_u128(1)), None);
         objects.create_file(&path, BYTES).unwrap();
         set_length(BYTES);
-        objects.note_layout(&path).unwrap();
+        objects.note_layout(&path);
         assert!(objects.keep().1.is_ok());
         drop(objects);
         // With another name each is still there when its name is gone.
