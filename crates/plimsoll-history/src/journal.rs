@@ -502,6 +502,20 @@ fn is_there(history: &Path, directory: Option<u64>) -> bool {
     found.is_some() && (directory.is_none() || directory == found || history.exists())
 }
 
+/// The histories of abandoned journals that are not there, and how many of them wait for each.
+pub fn waiting(state_directory: &Path) -> BTreeMap<PathBuf, usize> {
+    let mut waiting = BTreeMap::new();
+    for path in journals(state_directory) {
+        let Ok(Some((_locked, bytes))) = open_abandoned(&path) else { continue };
+        let Folded::Record { history, directory, .. } = fold(&bytes) else { continue };
+        let history = state_directory.join(history);
+        if !is_there(&history, directory) {
+            *waiting.entry(history).or_default() += 1;
+        }
+    }
+    waiting
+}
+
 /// Recovers what can be recovered, and sets aside the journals whose histories take nothing and those of other
 /// versions, so that nobody is told of them again. Returns where those are now, and why others could not be renamed.
 pub fn set_aside(state_directory: &Path) -> (Vec<PathBuf>, Vec<HistoryError>) {

@@ -205,12 +205,15 @@ fn a_history_that_is_not_there_or_not_well_keeps_its_journal_and_stops_no_other(
     assert!(std::error::Error::source(problem).unwrap().to_string().contains("broken.db"));
     assert_eq!(journals(&state).len(), 3);
     assert!(!mount.exists(), "nothing is made in place of what is not mounted");
+    assert_eq!(waiting(&state), [(absent.clone(), 1)].into());
     fs::create_dir(mount).unwrap();
     assert!(recover(&state).runs.is_empty() && !absent.exists(), "nor where it is to be mounted");
+    assert_eq!(waiting(&state), [(absent.clone(), 1)].into());
     fs::remove_dir(mount).unwrap();
     fs::rename(&disk, mount).unwrap();
     fs::remove_file(&broken).unwrap();
     assert_eq!(recovered(&state), [1, 2, 3].map(test_records::id));
+    assert!(waiting(&state).is_empty());
 }
 
 #[test]

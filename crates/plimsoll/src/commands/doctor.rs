@@ -6,7 +6,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use plimsoll_history::{history, location::HistoryLocation};
+use plimsoll_history::{history, journal, location::HistoryLocation};
 use plimsoll_io::probe;
 use plimsoll_record::{environment::Environment, record::Tool};
 use plimsoll_report::{
@@ -39,7 +39,16 @@ struct Diagnosis {
     history: Option<PathBuf>,
     /// Where journals of runs and lists of their files are; null when there is no place for them.
     state_directory: Option<PathBuf>,
+    /// Runs that had ended without a word and are in no history, because theirs is not there.
+    waiting: Vec<WaitingRuns>,
     advice: Vec<Advice>,
+}
+
+/// Runs that wait for a history.
+#[derive(Serialize)]
+struct WaitingRuns {
+    history: PathBuf,
+    runs: usize,
 }
 
 /// Whether an engine works.
@@ -60,6 +69,15 @@ struct IoUringFeatureStates {
     coop_taskrun: bool,
     registered_buffers: bool,
 }
+
+impl WaitingRuns {
+    fn of((history, runs): (PathBuf, usize)) -> Self {
+        Self { history, runs }
+    }
+}
+
+/// What is said of [`WaitingRuns`] has this name.
+const LOST_RUNS: &str = "lost runs";
 
 /// What to do about something.
 #[derive(Serialize)]
@@ -115,6 +133,7 @@ fn diagnose(state: &State) -> Diagnosis {
         io_uring_features,
         history,
         state_directory: state.directory.clone(),
+        waiting: state.directory.as_deref().map(journal::waiting).into_iter().flatten().map(WaitingRuns::of).collect(),
         advice: Vec::new(),
     };
     diagnosis.advice = advice(&diagnosis);
@@ -123,7 +142,7 @@ fn diagnose(state: &State) -> Diagnosis {
 
 /// What is worth doing before numbers are trusted.
 fn advice(diagnosis: &Diagnosis) -> Vec<Advice> {
-    let Diagnosis { tool, environment, engines, history, state_directory, .. } = diagnosis;
+    let Diagnosis { tool, environment, engines, history, state_directory, waiting, .. } = diagnosis;
     let mut advice = Vec::new();
     let mut advise = |about, text: &str| advice.push(Advice { about, text: text.to_owned() });
     if tool.profile == "debug" {
@@ -157,6 +176,13 @@ fn advice(diagnosis: &Diagnosis) -> Vec<Advice> {
     if history.is_none() && state_directory.is_none() {
         advise("history", "neither XDG_STATE_HOME nor HOME is set: name a file with --history");
     }
+    if !waiting.is_empty() {
+        advise(
+            LOST_RUNS,
+            "the directory of that history is not there, or was made anew: mount its file system, or keep any run there \
+             with --history, and the next command recovers them",
+        );
+    }
     advice
 }
 
@@ -166,7 +192,7 @@ fn quota(environment: &Environment) -> Option<f64> {
 
 /// The same for people: names and values.
 fn values(diagnosis: &Diagnosis) -> Vec<(&'static str, String)> {
-    let Diagnosis { tool, environment, engines, history, .. } = diagnosis;
+    let Diagnosis { tool, environment, engines, history, waiting, .. } = diagnosis;
     let Environment { machine, limits, .. } = environment;
     let mut values = vec![
         ("plimsoll", tool.version.clone()),
@@ -193,6 +219,10 @@ fn values(diagnosis: &Diagnosis) -> Vec<(&'static str, String)> {
         values.push(("aio requests", format!("{used} of {most} in use")));
     }
     values.push(("history", history.as_ref().map_or_else(|| "off".to_owned(), |path| path.display().to_string())));
+    if !waiting.is_empty() {
+        let runs = |WaitingRuns { history, runs }: &WaitingRuns| format!("{runs} for {}", history.display());
+        values.push((LOST_RUNS, format!("waiting: {}", waiting.iter().map(runs).collect::<Vec<_>>().join(", "))));
+    }
     values
 }
 

@@ -228,6 +228,26 @@ fn a_run_that_its_history_does_not_take_is_told_until_it_is_given_up() {
 }
 
 #[test]
+fn doctor_names_the_history_that_killed_runs_wait_for() {
+    let place = Place::new();
+    assert_eq!(place.run("doctor --json").json()["waiting"], json!([]));
+    let mut child = start(&place, "run DATA --rw randread --size 4M --duration 60s --history far/mine.db");
+    wait_until_journalled(&place.path("state"));
+    signal(&child, Signal::KILL);
+    child.wait().unwrap();
+    fs::remove_dir_all(place.path("far")).unwrap();
+    let said = place.run("doctor").stdout;
+    assert!(said.contains("lost runs") && said.contains("waiting: 1 for ") && said.contains("far/mine.db"), "{said}");
+    assert_eq!(place.run("doctor --json").json()["waiting"][0]["runs"], 1);
+    // As it says.
+    let said = place.run("run DATA --rw randread --size 4M --operations 100 --history far/mine.db");
+    assert_eq!(said.code, Some(0), "{}", said.stderr);
+    let runs = place.run("history --json --history far/mine.db").json();
+    assert_eq!(runs.as_array().unwrap().len(), 2, "{runs}");
+    assert_eq!(place.run("doctor --json").json()["waiting"], json!([]));
+}
+
+#[test]
 fn a_journal_that_makes_no_sense_is_set_aside_with_a_word() {
     let place = Place::new();
     let runs = place.path("state/plimsoll/runs");
