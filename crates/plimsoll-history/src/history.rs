@@ -350,14 +350,18 @@ const OF_SEVERAL_MACHINES: [i64; 14] = [
     0x1983_0326,
 ];
 
+/// SQLite makes room for the memory that it shares by a byte in each of so many. Where blocks are smaller there is none
+/// for the rest, and whoever writes to it on a full disk is ended by a signal.
+const SHARED_PAGE_BYTES: i64 = 4096;
+
 /// Whether all who use the file can share memory. That SQLite can map a file for it says nothing: on NFS that succeeds,
 /// and each machine has memory of its own.
 fn shares_memory(path: &Path) -> bool {
-    rustix::fs::statfs(path).is_ok_and(|facts| is_of_one_machine(facts.f_type))
+    rustix::fs::statfs(path).is_ok_and(|facts| can_share(facts.f_type, facts.f_bsize))
 }
 
-fn is_of_one_machine(file_system: i64) -> bool {
-    !OF_SEVERAL_MACHINES.contains(&file_system)
+fn can_share(file_system: i64, block_bytes: i64) -> bool {
+    block_bytes >= SHARED_PAGE_BYTES && !OF_SEVERAL_MACHINES.contains(&file_system)
 }
 
 /// Prefers a write-ahead log, in which readers and a writer do not wait for each other. It needs memory shared between
