@@ -50,7 +50,7 @@ pub(crate) fn run() -> anyhow::Result<()> {
     step("tidy", &mut tidy::run);
     step("codegen", &mut || codegen::run(&codegen::Arguments { check: true }));
     // The one release build: what is distributed is what is tried, and what pods of the end-to-end tests run. Most of
-    // it is the linker's, on one processor; the others look and fuzz meanwhile.
+    // it is the linker's, on one processor; the others look, fuzz and build the tests meanwhile.
     let mut build = Some(dist::Build::begin_for_ci());
     step("clippy", &mut || {
         // The end-to-end tests are no part of the workspace's tests, as they need a cluster, but of what is looked at.
@@ -60,6 +60,7 @@ pub(crate) fn run() -> anyhow::Result<()> {
     });
     let fuzzing = fuzz_smoke::Arguments::all(FUZZ_SECONDS);
     step("fuzz-smoke", &mut || fuzz_smoke::run(&fuzzing, &mut |line| counts.show(line)));
+    step("build of tests", &mut || child::run(&mut child::cargo(&["test", "--workspace", "--no-run"])));
     let mut distribution = None;
     step("dist", &mut || {
         let build = build.take().expect("a step runs once")?;
@@ -81,7 +82,6 @@ const GUESTS: &str = "guest::";
 /// The tests of the workspace, counted. Those in virtual machines have a turn of their own beside all others: in one
 /// with them, whoever waits for a machine to be free would keep others from running.
 fn test(counts: &mut TestCounts) -> anyhow::Result<()> {
-    child::run(&mut child::cargo(&["test", "--workspace", "--no-run"]))?;
     // Most tests wait for most of their time, for storage that is throttled and for what lasts a second.
     let threads = thread::available_parallelism().map_or(1, NonZero::get) + 1;
     let (guests, others) = thread::scope(|scope| {

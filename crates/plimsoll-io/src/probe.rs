@@ -140,7 +140,7 @@ fn selected(kind: EngineKind, tried: Vec<(EngineKind, String)>) -> SelectedEngin
 fn try_out(kind: EngineKind) -> Result<(), EngineUnavailable> {
     let tried = match kind {
         EngineKind::IoUring => try_out_io_uring(),
-        EngineKind::Libaio => AioContext::new(1).map(drop).map_err(|error| ("io_setup", error)),
+        EngineKind::Libaio => try_out_libaio(),
         EngineKind::Psync
         | EngineKind::Memory
         | EngineKind::FileCreate
@@ -148,6 +148,15 @@ fn try_out(kind: EngineKind) -> Result<(), EngineUnavailable> {
         | EngineKind::FileDelete => Ok(()),
     };
     tried.map_err(|(call, error)| EngineUnavailable { kind, reason: explain(kind, call, &error) })
+}
+
+/// A filter may allow making a context and deny using it, so no operations are handed over, and none are waited for.
+fn try_out_libaio() -> Result<(), (&'static str, io::Error)> {
+    let context = AioContext::new(1).map_err(|error| ("io_setup", error))?;
+    // SAFETY: there is no operation.
+    unsafe { context.submit(&[]) }.map_err(|error| ("io_submit", error))?;
+    context.wait(0, &mut [], Some(0)).map_err(|error| ("io_getevents", error))?;
+    Ok(())
 }
 
 /// A filter may allow making a ring and deny using it, so an operation that does nothing goes through.

@@ -467,6 +467,17 @@ fn where_both_are_denied_psync_is_used_and_the_reason_names_both() {
 }
 
 #[test]
+fn where_only_the_use_of_a_context_is_denied_the_probe_finds_out() {
+    for (call, name) in [(libc::SYS_io_submit, "io_submit: "), (libc::SYS_io_getevents, "io_getevents: ")] {
+        let calls: &'static [_] = vec![libc::SYS_io_uring_setup, call].leak();
+        let Some(selected) = selected_without(calls, EngineChoice::Auto) else { return };
+        let (kind, reason) = selected.unwrap();
+        assert_eq!(kind, EngineKind::Psync, "{reason}");
+        assert!(reason.contains(name), "{reason}");
+    }
+}
+
+#[test]
 fn a_denied_engine_that_was_asked_for_is_an_error_with_the_cause() {
     let Some(selected) = selected_without(&[libc::SYS_io_uring_setup], EngineChoice::IoUring) else { return };
     let error = selected.unwrap_err();
