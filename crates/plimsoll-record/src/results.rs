@@ -443,8 +443,8 @@ pub struct OpenLoopResult {
     pub intended: u64,
     /// Issued more than a millisecond after their time. Their latency counts from the intended time.
     pub late: u64,
-    /// Those of the late ones that nothing but their time was waited for: the machine gave plimsoll no processor when
-    /// they were due. The others had to wait for the storage.
+    /// Those of the late ones that had a queue slot: the machine gave plimsoll no processor when they were due, or the
+    /// handing over of others took long. The others had to wait for the storage.
     #[serde(default)]
     pub overslept: u64,
     /// Due in the measured time but never issued. They are among the latencies with the time that they had waited at

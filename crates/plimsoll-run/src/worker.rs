@@ -78,9 +78,8 @@ pub struct Worker<'a, E, C> {
     bytes_left: u64,
     /// Whether there is an end to either.
     has_amount: bool,
-    /// When the worker was to wake for an arrival the last time that it woke late, and when it did.
-    overslept_from_ns: u64,
-    overslept_until_ns: u64,
+    /// Since when arrivals of an open loop are held up by operations in flight; `u64::MAX` while they are not.
+    held_up_from_ns: u64,
     /// The operation that was drawn but may not be issued yet, and its intended time in an open loop.
     next: Option<(Operation, u64)>,
     writes: u64,
@@ -155,8 +154,7 @@ impl<'a, E: Engine, C: Clock> Worker<'a, E, C> {
             arrivals,
             course,
             job_end,
-            overslept_from_ns: 0,
-            overslept_until_ns: 0,
+            held_up_from_ns: u64::MAX,
             next: None,
             writes: 0,
             tally: SlotTally::new(),
@@ -197,20 +195,16 @@ impl<'a, E: Engine, C: Clock> Worker<'a, E, C> {
     /// Waits for completions, or for the next arrival of an open loop.
     #[inline]
     fn wait(&mut self, now: u64) -> io::Result<u64> {
-        let is_idle = self.is_idle();
         let (at_least, deadline_ns) = self.patience(now);
         // What came back while a large write was handed over is enough to go on with.
         let at_least = if self.completions.is_empty() { at_least } else { 0 };
         self.engine.wait(at_least, Some(deadline_ns), &mut self.completions)?;
         self.unsubmitted = 0;
         let later = self.reap();
-        self.note_oversleep(is_idle, deadline_ns, later);
         if C::IS_MOVED_BY_ENGINE && later == now && at_least == 0 && self.next.is_some() {
             let intended_ns = self.peek().1;
             self.engine.wait(1, Some(intended_ns), &mut self.completions)?;
-            let later = self.reap();
-            self.note_oversleep(is_idle, intended_ns, later);
-            return Ok(later);
+            return Ok(self.reap());
         }
         Ok(later)
     }
@@ -274,7 +268,7 @@ impl<'a, E: Engine, C: Clock> Worker<'a, E, C> {
 
     /// Keeps the depth constant: an operation for every free tag.
     fn refill(&mut self, mut now: u64) -> io::Result<u64> {
-        while !self.free.is_empty() && !self.is_exhausted() && !self.must_drain() {
+        while !self.is_held_up() && !self.is_exhausted() {
             let (operation, drawn_ns) = self.next.take().unwrap_or_else(|| (self.stream.next_operation(), now));
             match self.turn(operation) {
                 Turn::Issue => now = self.issue(operation, now, None)?,
@@ -379,7 +373,7 @@ impl<'a, E: Engine, C: Clock> Worker<'a, E, C> {
     fn patience(&mut self, now: u64) -> (usize, u64) {
         let limit = now + PATIENCE_NS;
         let limit = self.timing.until_ns.map_or(limit, |until| limit.min(until));
-        if self.arrivals.is_some() && !self.free.is_empty() && !self.is_exhausted() && !self.must_drain() {
+        if self.arrivals.is_some() && !self.is_held_up() && !self.is_exhausted() {
             let (_, intended_ns) = self.peek();
             if intended_ns <= now + SPIN_NS {
                 return (0, now);

@@ -20,7 +20,7 @@ pub(super) fn lateness(cell: &Cell) -> impl Iterator<Item = Finding> {
 const LATE_TOLD: f64 = 0.001;
 const LATE_WARNED: f64 = 0.01;
 
-/// Operations that waited for nothing but a queue slot, for more than a millisecond.
+/// Operations that were late for want of a queue slot.
 fn waited(open_loop: &OpenLoopResult) -> u64 {
     open_loop.late.saturating_sub(open_loop.overslept)
 }
@@ -75,7 +75,7 @@ fn of_waiting(open_loop: &OpenLoopResult, completed: u64) -> Option<Finding> {
     ))
 }
 
-/// Operations that nothing kept from being issued, and that were issued late all the same.
+/// Operations that had a queue slot when they were due, and that were issued late all the same.
 fn of_oversleeping(open_loop: &OpenLoopResult) -> Option<Finding> {
     let OpenLoopResult { intended, overslept, .. } = *open_loop;
     let share = overslept as f64 / (intended as f64).max(1.0);
@@ -84,8 +84,9 @@ fn of_oversleeping(open_loop: &OpenLoopResult) -> Option<Finding> {
             "open-loop-overslept",
             if share >= LATE_WARNED { Severity::Warning } else { Severity::Info },
             format!(
-                "of {} operations {} were issued more than 1 ms late although plimsoll waited for nothing but their time: \
-                 it was given no processor when it was due, and their latencies count that wait as the storage's",
+                "of {} operations {} were issued more than 1 ms late although a queue slot was free: plimsoll was given no \
+                 processor when they were due, or handing over others took so long, and their latencies count that \
+                 wait as the storage's",
                 count(intended),
                 count(overslept)
             ),
@@ -119,7 +120,7 @@ mod tests {
         let [(code, severity, text)] = &of(50, 50, 0)[..] else { panic!("one is to blame") };
         assert_eq!((code.as_str(), *severity), ("open-loop-overslept", Severity::Info));
         assert!(
-            text.contains("50 were issued more than 1 ms late although plimsoll waited for nothing but their time"),
+            text.contains("50 were issued more than 1 ms late although a queue slot was free: plimsoll was given no"),
             "{text}"
         );
         assert_eq!(of(500, 500, 0)[0].1, Severity::Warning);

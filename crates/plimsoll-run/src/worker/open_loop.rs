@@ -14,7 +14,8 @@ const DRAWN_ALIKE: u64 = 1 << 20;
 impl<E: Engine, C: Clock> Worker<'_, E, C> {
     /// Issues what is due by its intended time, as far as there are free tags.
     pub(super) fn issue_due(&mut self, mut now: u64) -> io::Result<u64> {
-        while !self.free.is_empty() && !self.is_exhausted() && !self.must_drain() {
+        let freed_ns = now;
+        while !self.is_held_up() && !self.is_exhausted() {
             let (operation, intended_ns) = self.peek();
             if intended_ns > now {
                 break;
@@ -33,12 +34,14 @@ impl<E: Engine, C: Clock> Worker<'_, E, C> {
                 self.tally.open_loop.intended += 1;
                 let is_late = delay_ns > LATE_NS;
                 self.tally.open_loop.late += u64::from(is_late);
-                let was_late = self.overslept_from_ns <= intended_ns && intended_ns + LATE_NS < self.overslept_until_ns;
-                self.tally.open_loop.overslept += u64::from(is_late && was_late);
+                // Others that held it up when it was late already, or had ended when it was due, did not make it late.
+                let has_waited = intended_ns <= freed_ns && intended_ns + LATE_NS >= self.held_up_from_ns;
+                self.tally.open_loop.overslept += u64::from(is_late && !has_waited);
                 self.tally.open_loop.latest_ns = self.tally.open_loop.latest_ns.max(delay_ns);
             }
             now = self.issue(operation, now, Some(intended_ns))?;
         }
+        self.held_up_from_ns = if self.is_held_up() { self.held_up_from_ns.min(now) } else { u64::MAX };
         Ok(now)
     }
 
@@ -55,17 +58,10 @@ impl<E: Engine, C: Clock> Worker<'_, E, C> {
         next
     }
 
-    /// Whether nothing but the time keeps the next arrival of an open loop from being issued: no operation has to be
-    /// handed over first, which may block.
-    pub(super) fn is_idle(&self) -> bool {
-        self.arrivals.is_some() && !self.free.is_empty() && self.unsubmitted == 0 && !self.must_drain()
-    }
-
-    /// Notes that the worker woke later than it was to, when it was to wake for an arrival.
-    pub(super) fn note_oversleep(&mut self, is_idle: bool, deadline_ns: u64, now: u64) {
-        if is_idle && now > deadline_ns + LATE_NS {
-            (self.overslept_from_ns, self.overslept_until_ns) = (deadline_ns, now);
-        }
+    /// Whether an arrival that is due has to wait for operations to end: there is no tag, or a verified pass ends.
+    #[inline]
+    pub(super) fn is_held_up(&self) -> bool {
+        self.free.is_empty() || self.must_drain()
     }
 
     /// Arrivals of the measured time that found no free tag until its end. Their latency counts as what they had waited
