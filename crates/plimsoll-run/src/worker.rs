@@ -228,9 +228,9 @@ impl<'a, E: Engine, C: Clock> Worker<'a, E, C> {
         let processor = self.measured_from.map(|from| WorkerUsage::at(self.clock.now_ns()).since(from));
         let until_ns = self.timing.until_ns;
         let is_stopped = |worker: &Self| worker.wires.stops.is_set();
-        let stopped_ns = now;
-        // Nothing is due any more once one of them has seen it, however long another takes to.
-        let due_until_ns = if end == End::Stopped { self.wires.stops.see(now) } else { u64::MAX };
+        // It has ended once one of them has seen that, however long another takes to.
+        let stops = self.wires.stops;
+        let seen_ns = if end == End::Stopped { stops.see(now) } else { stops.seen_ns.load(Ordering::Relaxed) };
         if end == End::Window {
             self.note_stall();
         }
@@ -251,13 +251,12 @@ impl<'a, E: Engine, C: Clock> Worker<'a, E, C> {
                 now = self.drain(now)?;
             }
         }
-        let ended_ns = match (end, until_ns) {
-            (End::Amount, _) => self.tally.last_completion_ns,
-            (End::Window, Some(until_ns)) => until_ns,
-            _ => stopped_ns,
+        let ended_ns = match end {
+            End::Amount => self.tally.last_completion_ns,
+            End::Window | End::Stopped => until_ns.map_or(seen_ns, |until_ns| until_ns.min(seen_ns)),
         };
         if end != End::Amount {
-            self.count_never_issued(ended_ns.min(due_until_ns));
+            self.count_never_issued(ended_ns);
         }
         // The last second may be a short one.
         self.second.until_ns = self.second.until_ns.min(now).max(self.second.from_ns);
