@@ -44,16 +44,19 @@ fn allowed_list(status: &str, online: &str) -> Option<Vec<u32>> {
 }
 
 /// Keeps this thread on the processor that a worker of this number has, if it has one. A worker whose processor went
-/// away runs elsewhere.
-pub fn pin_worker(pinning: &Pinning, worker: u32) {
+/// away runs elsewhere. Returns how many processors it had before; many where that cannot be asked.
+pub fn pin_worker(pinning: &Pinning, worker: u32) -> usize {
+    let allowed = allowed();
+    let count = allowed.as_ref().map_or(usize::MAX, Vec::len);
     let processors = match pinning {
-        Pinning::None => return,
-        Pinning::Auto => allowed().unwrap_or_default(),
+        Pinning::None => return count,
+        Pinning::Auto => allowed.unwrap_or_default(),
         Pinning::Processors(list) => list.clone(),
     };
     if let Some(cpu) = worker.checked_rem(processors.len() as u32).map(|place| processors[place as usize]) {
         let _ = keep_on(None, &[cpu]);
     }
+    count
 }
 
 /// Has a command begin on some processors, on which it and what it starts are kept.
@@ -146,11 +149,8 @@ mod tests {
         let before = allowed().unwrap();
         let last = *before.last().unwrap();
         let pinning = Pinning::Processors(vec![last]);
-        let pinned = thread::spawn(move || {
-            pin_worker(&pinning, 7);
-            allowed().unwrap()
-        });
-        assert_eq!(pinned.join().unwrap(), [last]);
+        let pinned = thread::spawn(move || (pin_worker(&pinning, 7), allowed().unwrap()));
+        assert_eq!(pinned.join().unwrap(), (before.len(), vec![last]));
         assert_eq!(allowed().unwrap(), before);
     }
 

@@ -86,6 +86,8 @@ pub struct EngineSetup<'a> {
     pub sqpoll: bool,
     /// Whether buffers and file are registered with the ring (`io_uring` only).
     pub registered: bool,
+    /// Processors that the kernel has for its part of the work: of a thread that is pinned, those before that.
+    pub processors: usize,
 }
 
 impl EngineSetup<'_> {

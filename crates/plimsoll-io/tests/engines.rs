@@ -67,6 +67,7 @@ impl Variant {
             iopoll: false,
             sqpoll: self == Self::IoUringWithSubmissionThread,
             registered: self != Self::IoUringUnregistered,
+            processors: 2,
         };
         let built: Result<Box<dyn Engine>, _> = match self {
             Self::Libaio => LinuxAioEngine::new(&setup).map(|engine| Box::new(engine) as _),
@@ -336,6 +337,25 @@ fn a_target_that_makes_every_operation_wait_is_told_of_and_served() {
     }
 }
 
+/// The thread may have been pinned since: its processors now are not those that the kernel has.
+#[test]
+fn a_ring_spreads_operations_over_the_processors_that_it_was_told_of() {
+    let in_memory = NamedTempFile::new_in("/dev/shm").unwrap();
+    let (files, queue_depth, buffer_bytes) = (&[in_memory.as_file().as_fd()], DEPTH, BLOCK);
+    for (processors, expected) in [(1, true), (2, true), (3, false), (64, false)] {
+        let (iopoll, sqpoll, registered) = (false, false, true);
+        let setup = EngineSetup { files, queue_depth, buffer_bytes, iopoll, sqpoll, registered, processors };
+        let engine = match IoUringEngine::new(&setup) {
+            Ok(engine) => engine,
+            Err(unavailable) => return skipped(&unavailable.to_string()),
+        };
+        let Some(note) = engine.notes().iter().find(|note| note.contains("IOSQE_ASYNC")) else {
+            return skipped("a file system that makes every operation wait: /dev/shm does not");
+        };
+        assert_eq!(note.contains("while there is none every 2 us"), expected, "{processors}: {note}");
+    }
+}
+
 #[test]
 fn a_polling_ring_still_syncs_and_says_when_the_device_cannot_be_polled() {
     let file = new_file();
@@ -347,6 +367,7 @@ fn a_polling_ring_still_syncs_and_says_when_the_device_cannot_be_polled() {
         iopoll: true,
         sqpoll: false,
         registered: true,
+        processors: 2,
     };
     let Some(mut engine) = IoUringEngine::new(&setup).map_err(|error| skipped(&error.to_string())).ok() else { return };
     engine.submit(Tag(0), operation(OperationKind::Sync, 0)).unwrap();

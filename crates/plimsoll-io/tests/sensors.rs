@@ -168,7 +168,7 @@ fn open(path: &Path, flags: i32) -> File {
 }
 
 fn setup<'a>(files: &'a [BorrowedFd<'a>], sqpoll: bool, registered: bool) -> EngineSetup<'a> {
-    EngineSetup { files, queue_depth: 8, buffer_bytes: PAGE as u32, iopoll: false, sqpoll, registered }
+    EngineSetup { files, queue_depth: 8, buffer_bytes: PAGE as u32, iopoll: false, sqpoll, registered, processors: 2 }
 }
 
 fn psync(file: &File) -> PsyncEngine {

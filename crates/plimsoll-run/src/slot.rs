@@ -342,7 +342,7 @@ fn work(
 ) -> Result<Option<WorkerReport>, SlotError> {
     // Whoever named processors of a cell gets them in their order.
     let first = if crew.plan.pin == Pinning::Auto { setup.first_worker } else { 0 };
-    cpu::pin_worker(&crew.plan.pin, first + worker);
+    let processors = cpu::pin_worker(&crew.plan.pin, first + worker);
     if matches!(crew.plan.pacing, Pacing::Open { .. }) || crew.plan.think_time_ns > 0 {
         make_timers_precise();
     }
@@ -363,6 +363,7 @@ fn work(
         iopoll: crew.plan.iopoll,
         sqpoll: crew.plan.sqpoll,
         registered: true,
+        processors,
     };
     match if setup.in_memory { EngineKind::Memory } else { setup.engine } {
         EngineKind::IoUring => station.serve(IoUringEngine::new(&engine_setup), files),

@@ -31,7 +31,6 @@ use super::{
 use crate::{
     buffer_pool::BufferPool,
     clock::{Clock, MonotonicClock},
-    cpu,
     io_uring_abi::{self, Deadline},
     probe::{EngineKind, EngineUnavailable, explain},
 };
@@ -108,8 +107,13 @@ impl Workers {
     /// From one operation to the next, at least, where it is worth waking a worker.
     const SPREAD_NS: u64 = 2000;
 
+    /// Whether they look how fast operations follow each other.
+    const fn look_on(processors: usize) -> bool {
+        processors <= 2
+    }
+
     const fn new(processors: usize, now_ns: u64) -> Self {
-        let unseen = if processors <= 2 { Self::LOOK } else { u64::MAX };
+        let unseen = if Self::look_on(processors) { Self::LOOK } else { u64::MAX };
         Self { since: 0, spread: true, unseen, seen_ns: now_ns }
     }
 
@@ -155,15 +159,13 @@ impl IoUringEngine {
         let registered_ring = io_uring_abi::register_ring(ring.as_raw_fd()).ok();
         // The files of a worker are of one target, and so are alike.
         let every_operation_waits = setup.files.first().is_some_and(|file| !takes_nowait(*file));
-        // One that cannot be asked is taken for one of many.
-        let processors = cpu::allowed().map_or(usize::MAX, |allowed| allowed.len());
         if every_operation_waits {
-            notes.push(
+            let limit = if Workers::look_on(setup.processors) { ", while there is none every 2 us" } else { "" };
+            notes.push(format!(
                 "the target takes no operations that must not wait (RWF_NOWAIT), so worker threads of the kernel \
                  perform those of the ring (every fourth is handed to them at once, by IOSQE_ASYNC, to keep several \
-                 at work, where two processors do not have one every 2 us anyway); other engines need none of them"
-                    .to_owned(),
-            );
+                 at work{limit}); other engines need none of them"
+            ));
         }
         let mut engine = Self {
             ring,
@@ -180,7 +182,7 @@ impl IoUringEngine {
             iopoll: setup.iopoll,
             sqpoll: setup.sqpoll,
             loses_wake_ups,
-            workers: every_operation_waits.then(|| Workers::new(processors, MonotonicClock.now_ns())),
+            workers: every_operation_waits.then(|| Workers::new(setup.processors, MonotonicClock.now_ns())),
             notes,
             thread: PhantomData,
         };
