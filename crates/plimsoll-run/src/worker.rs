@@ -1,9 +1,10 @@
 //! The hot loop: keeps a job's operations in flight and times them.
 //!
 //! It is generic over the engine and the clock, so that each engine gets a loop of its own and the scripted memory
-//! engine can run it on a virtual clock. Inside the loop nothing is allocated (errors aside), no lock is taken (but for
-//! arrivals and turns that threads share, which block for each operation anyway) and the clock is read once for each
-//! batch that is reaped.
+//! engine can run it on a virtual clock. Inside the loop nothing is allocated (but for errors, for verification, a page
+//! now and then, and for a second when the collector lags), no lock is taken (but for arrivals and turns that threads
+//! share, which block for each operation anyway), and the clock is read once for each batch that is reaped and once for
+//! each write.
 
 mod arrivals;
 mod assignment;
@@ -513,7 +514,7 @@ impl<'a, E: Engine, C: Clock> Worker<'a, E, C> {
     }
 
     fn hand_in(&mut self) {
-        // The one allocation there may be, when the collector has kept all that were made before the start.
+        // Allocated when the collector has kept all that were made before the start.
         let empty = self.wires.empty.try_recv().unwrap_or_else(|_| Box::new(IntervalTally::new()));
         let full = std::mem::replace(&mut self.interval, empty);
         // A collector that is gone or very far behind loses this second of the series, never the slot's totals.
