@@ -55,8 +55,8 @@ use self::{
     name_set::OwnedNames,
     registry::{ObjectKind, Registry},
     removal::{
-        Authority, Outcome, empty_and_remove_directory, file_of, is_file_of, open_directory, remove_file,
-        remove_file_of_marker, unlink,
+        Authority, Outcome, empty_and_remove_directory, left_file_of, open_directory, remove_file, remove_own_file,
+        unlink,
     },
     trees::TREE_PREFIX,
     works::WORK_PREFIX,
@@ -226,7 +226,7 @@ impl TestObjects {
                 Opened::Owned(marker) => return Err(ObjectError::InUse { path, user: User::of(marker) }),
                 Opened::Abandoned(mut marker)
                     if marker.marker().kept
-                        && let Some(found) = file_of(parent.as_fd(), &name, &marker).map_err(failed)? =>
+                        && let Some(found) = left_file_of(parent.as_fd(), &name, &marker).map_err(failed)? =>
                 {
                     let file = Some(MarkedFile::to_become(&found, bytes));
                     marker.change(|marker| marker.file = file).map_err(failed)?;
@@ -286,7 +286,8 @@ impl TestObjects {
                 Ok(Opened::Owned(_)) if attempt < LOOKS => pause(),
                 Ok(Opened::Owned(marker)) => return Err(ObjectError::InUse { path, user: User::of(marker) }),
                 Ok(Opened::Abandoned(marker) | Opened::Unlockable(marker)) => {
-                    let is_kept = marker.marker().kept && is_file_of(parent.as_fd(), &name, &marker).unwrap_or(false);
+                    let is_kept = marker.marker().kept
+                        && left_file_of(parent.as_fd(), &name, &marker).is_ok_and(|found| found.is_some());
                     let provenance = match (is_kept, is_read_only) {
                         (true, _) => Provenance::Kept,
                         // What a dead run left cannot be removed there.
@@ -348,7 +349,7 @@ impl TestObjects {
                 let _ = made.keep();
                 continue;
             }
-            let outcome = remove_file_of_marker(made.parent.as_fd(), &made.name, &mut made.marker);
+            let outcome = remove_own_file(made.parent.as_fd(), &made.name, &mut made.marker);
             sweep.note(made.path, outcome.unwrap_or_else(|error| Outcome::Left(LeftReason::Failed(error))));
         }
         for (path, outcome) in self.names.drain(..).filter_map(OwnedNames::remove) {
@@ -387,7 +388,7 @@ pub fn is_foreign_file(path: &Path) -> bool {
     match MarkerFile::share(parent.as_fd(), &sidecar_name(name)) {
         Ok(Opened::Missing | Opened::Foreign | Opened::Unfinished(_)) => true,
         Ok(Opened::Abandoned(marker) | Opened::Unlockable(marker)) => {
-            matches!(is_file_of(parent.as_fd(), name, &marker), Ok(false))
+            matches!(left_file_of(parent.as_fd(), name, &marker), Ok(None))
         }
         Ok(Opened::Owned(_)) | Err(_) => false,
     }
@@ -487,7 +488,7 @@ fn make_file(parent: BorrowedFd<'_>, name: &OsStr, owner: &Owner, bytes: u64) ->
             Ok(true) => match make_marked_file(parent, name, owner, &mut marker, bytes) {
                 Ok(true) => return Ok(Some(marker)),
                 other => {
-                    remove_file_of_marker(parent, name, &mut marker)?;
+                    remove_own_file(parent, name, &mut marker)?;
                     other.map(|_| None)
                 }
             },

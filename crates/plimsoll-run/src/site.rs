@@ -370,7 +370,7 @@ impl Sites {
         let are = |layout: Layout| wanted.0.iter().filter(move |(_, file)| file.layout == layout);
         let allocated: Vec<LayoutFile> = are(Layout::Allocated).map(file).collect();
         layout::allocate(&allocated, &self.objects, stop).map_err(RunError::Layout)?;
-        allocated.iter().for_each(|file| self.objects.note_layout(&file.path));
+        self.note_layout(place, wanted, Layout::Allocated);
         let files: Vec<LayoutFile> = are(Layout::Written).map(file).collect();
         if files.is_empty() {
             return Ok(());
@@ -402,7 +402,7 @@ impl Sites {
         let piece = stamps.map(|stamps| stamps.block_bytes).max().unwrap_or(0).max(4096);
         match layout::lay_out_in_pieces(&files, &self.objects, piece, &content, &mut progress, stop) {
             Ok(report) => {
-                files.iter().for_each(|file| self.objects.note_layout(&file.path));
+                self.note_layout(place, wanted, Layout::Written);
                 emit(RunEvent::LayoutFinished {
                     target: target.to_owned(),
                     written_bytes: report.bytes,
@@ -411,6 +411,13 @@ impl Sites {
                 Ok(())
             }
             Err(error) => Err(RunError::Layout(error)),
+        }
+    }
+
+    /// Notes what tells the files that were laid out so from what somebody puts into them.
+    fn note_layout(&mut self, place: &Place, wanted: &Wanted, layout: Layout) {
+        for (key, file) in wanted.0.iter().filter(|(_, file)| file.layout == layout) {
+            self.objects.note_layout(&place.path(key), file.is_written_to);
         }
     }
 

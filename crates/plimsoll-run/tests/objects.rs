@@ -187,7 +187,7 @@ fn make(objects: &mut TestObjects, target: &Path, file: &str, bytes: u64) {
     let foreign = objects.create_file(&target.join("foreign.img"), bytes).unwrap();
     assert_eq!(foreign.provenance, Provenance::Foreign);
     lay_out(&files, objects, &random_content(1), &mut go_on, &AtomicBool::new(false)).unwrap();
-    objects.note_layout(&files[0].path);
+    objects.note_layout(&files[0].path, true);
 }
 
 /// Not a test of its own: what this program does when a test starts it a second time.

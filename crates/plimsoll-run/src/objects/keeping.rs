@@ -27,13 +27,13 @@ impl OwnedFile {
 }
 
 impl TestObjects {
-    /// Notes that a file of this run is as long as it was to become: one that is shorter later is not ours. What cannot
-    /// be noted is known a little less well.
-    pub fn note_layout(&mut self, path: &Path) {
+    /// Notes that a file of this run is as long as it was to become: one that is shorter later is not ours, nor one
+    /// that was changed later where no cell writes to it. What cannot be noted is known a little less well.
+    pub fn note_layout(&mut self, path: &Path, is_written_to: bool) {
         let Some(index) = self.index_of(path) else { return };
         let made = &mut self.files[index];
         if let Ok(Some(found)) = file_of(made.parent.as_fd(), &made.name, &made.marker) {
-            let _ = made.change(|file| file.laid_out(found.bytes));
+            let _ = made.change(|file| file.laid_out(&found, is_written_to));
         }
     }
 
@@ -82,12 +82,19 @@ impl TestObjects {
 
 #[cfg(test)]
 mod tests {
+    use std::{
+        fs::{self, File},
+        os::unix::fs::FileExt,
+        time::SystemTime,
+    };
+
     use rustix::fd::AsFd;
     use uuid::Uuid;
 
     use super::{
         super::{
-            Owner,
+            Owner, Provenance,
+            leftovers::{LeftReason, sweep_directory},
             marker::{MarkerFile, Opened, sidecar_name},
         },
         *,
@@ -102,6 +109,69 @@ mod tests {
             other => panic!("{other:?}"),
         };
         made
+    }
+
+    /// Ends a run as a kill does: nothing of it is removed, and nobody holds a lock.
+    fn kill(mut objects: TestObjects) {
+        objects.files.clear();
+    }
+
+    fn write_into(path: &Path, content: &[u8]) {
+        let file = File::options().write(true).open(path).unwrap();
+        file.write_all_at(content, 0).unwrap();
+        file.set_modified(SystemTime::UNIX_EPOCH).unwrap();
+    }
+
+    #[test]
+    fn what_took_the_place_of_a_killed_runs_content_is_told_by_its_time_or_its_signature() {
+        let place = tempfile::tempdir().unwrap();
+        let path = place.path().canonicalize().unwrap().join("a.img");
+        let new = |run| TestObjects::new(Owner::this_process(Uuid::from_u128(run)), None);
+        let make = |is_written_to| {
+            let mut objects = new(1);
+            objects.create_file(&path, 4096).unwrap();
+            File::options().write(true).open(&path).unwrap().set_len(4096).unwrap();
+            objects.note_layout(&path, is_written_to);
+            objects
+        };
+        for (is_written_to, content, stays) in
+            [(true, &b"XFSB"[..], true), (true, b"data", false), (false, b"XFSB", true), (false, b"data", true)]
+        {
+            kill(make(is_written_to));
+            write_into(&path, content);
+            let swept = sweep_directory(place.path()).unwrap();
+            assert_eq!(path.exists(), stays, "{content:?}, written to: {is_written_to}");
+            let told = swept.left.iter().filter(|left| matches!(left.reason, LeftReason::Foreign));
+            assert_eq!((told.count() == 1, swept.removed.len() == 1), (stays, !stays));
+            let _ = fs::remove_file(&path);
+            assert_eq!(fs::read_dir(place.path()).unwrap().count(), 0);
+        }
+        // A run that goes on to its end knows its own file.
+        let objects = make(false);
+        write_into(&path, b"XFSB");
+        assert_eq!(objects.remove().removed.len(), 1);
+    }
+
+    #[test]
+    fn a_kept_file_that_a_killed_run_wrote_to_is_not_written_again_where_it_bears_a_signature() {
+        let place = tempfile::tempdir().unwrap();
+        let path = place.path().canonicalize().unwrap().join("a.img");
+        let new = |run| TestObjects::new(Owner::this_process(Uuid::from_u128(run)), None);
+        for (content, provenance) in [(b"data", Provenance::Kept), (b"XFSB", Provenance::Foreign)] {
+            let mut objects = new(1);
+            objects.create_file(&path, 4096).unwrap();
+            File::options().write(true).open(&path).unwrap().set_len(4096).unwrap();
+            assert!(objects.keep().1.is_ok());
+            drop(objects);
+            let mut objects = new(2);
+            assert_eq!(objects.create_file(&path, 4096).unwrap().provenance, Provenance::Kept);
+            kill(objects);
+            write_into(&path, content);
+            let mut objects = new(3);
+            assert_eq!(objects.create_file(&path, 4096).unwrap().provenance, provenance);
+            assert!(objects.give_up_kept().is_ok());
+        }
+        assert!(path.exists());
     }
 
     #[test]

@@ -22,7 +22,7 @@ pub(crate) struct MarkedFile {
     /// And no more than it was made for.
     #[serde(default)]
     bytes_max: u64,
-    /// When it was changed last, once it is kept and nobody writes to it.
+    /// When it was changed last, once nobody writes to it: no cell of the run does, or the run is over and it is kept.
     #[serde(default)]
     changed_ns: Option<i64>,
 }
@@ -41,12 +41,13 @@ impl MarkedFile {
 
     /// The same, to become so long as well.
     pub(crate) fn or_longer(self, bytes: u64) -> Self {
-        Self { bytes_max: bytes.max(self.bytes_max), ..self }
+        Self { bytes_max: bytes.max(self.bytes_max), changed_ns: None, ..self }
     }
 
-    /// The same, now that it is laid out and so long.
-    pub(crate) fn laid_out(self, bytes: u64) -> Self {
-        Self { bytes_min: bytes.min(self.bytes_max), ..self }
+    /// The same, now that it is laid out as it was found.
+    pub(crate) fn laid_out(self, found: &FoundFile, is_written_to: bool) -> Self {
+        let changed_ns = (!is_written_to).then_some(found.changed_ns);
+        Self { bytes_min: found.bytes.min(self.bytes_max), changed_ns, ..self }
     }
 
     /// The same, about to lose its end.
@@ -55,9 +56,12 @@ impl MarkedFile {
     }
 
     pub(crate) fn is(&self, found: &FoundFile) -> bool {
-        self.identity == found.identity
-            && (self.bytes_min..=self.bytes_max).contains(&found.bytes)
-            && self.changed_ns.is_none_or(|changed_ns| changed_ns == found.changed_ns)
+        self.identity == found.identity && (self.bytes_min..=self.bytes_max).contains(&found.bytes)
+    }
+
+    /// Whether nobody wrote to it since plimsoll did; `None` when the time of that is not known.
+    pub(crate) fn is_as_left(&self, found: &FoundFile) -> Option<bool> {
+        self.changed_ns.map(|changed_ns| changed_ns == found.changed_ns)
     }
 }
 
@@ -109,13 +113,17 @@ mod tests {
         // It may have been killed while it was laid out.
         let made = MarkedFile::to_become(&found(0, 1), 4096);
         assert_eq!(is(made, [0, 4096, 4097]), [true, true, false]);
-        assert_eq!(is(made.laid_out(4096), [4095, 4096, 4097]), [false, true, false]);
-        assert_eq!(is(made.laid_out(4096).or_longer(4100), [4095, 4100, 4101]), [false, true, false]);
+        let laid_out = made.laid_out(&found(4096, 5), true);
+        assert_eq!(is(laid_out, [4095, 4096, 4097]), [false, true, false]);
+        assert_eq!(is(laid_out.or_longer(4100), [4095, 4100, 4101]), [false, true, false]);
         // One that is there becomes no shorter.
         assert_eq!(is(MarkedFile::to_become(&found(4096, 1), 512), [512, 4096, 4097]), [false, true, false]);
         let kept = MarkedFile::to_stay(&found(4096, 5));
         assert_eq!(is(kept, [4095, 4096, 4097]), [false, true, false]);
-        assert!(!kept.is(&found(4096, 6)), "somebody wrote to it since");
+        let as_left = |file: MarkedFile| [5, 6].map(|changed_ns| file.is_as_left(&found(4096, changed_ns)));
+        assert_eq!(as_left(kept), [Some(true), Some(false)]);
+        assert_eq!(as_left(made.laid_out(&found(4096, 5), false)), [Some(true), Some(false)]);
+        assert_eq!(as_left(laid_out), [None, None], "it is written to");
         let older = serde_json::from_str(r#"{ "inode": 7, "born_ns": 1 }"#).unwrap();
         assert_eq!(is(older, [0, 1, 4096]), [true, false, false]);
     }

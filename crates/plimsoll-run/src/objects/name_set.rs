@@ -25,11 +25,10 @@ use uuid::Uuid;
 use super::{
     ObjectError, TestObjects,
     leftovers::{LeftReason, open},
+    marked_file::FoundFile,
     marker::{MarkerFile, Opened, Owner, User, sidecar_name},
     registry::ObjectKind,
-    removal::{
-        Authority, Outcome, entries, in_use, is_file_of, objection, remove_file_of_marker, remove_regular, unlink,
-    },
+    removal::{Authority, Outcome, entries, in_use, left_file_of, objection, remove_found, remove_regular, unlink},
 };
 
 /// What the marker's name begins with; the run's id follows.
@@ -306,7 +305,7 @@ fn free_names(
                 continue;
             }
             let is_kept = |set: &KeptSet| set.names.contains(&hashed) && set.warrant.is_of(&facts);
-            if !kept.iter().any(is_kept) && !is_kept_alone(directory, OsStr::new(&name)).map_err(failed(&file))? {
+            if !kept.iter().any(is_kept) && kept_alone(directory, OsStr::new(&name)).map_err(failed(&file))?.is_none() {
                 return Err(ObjectError::Foreign { path: file });
             }
             removable.push(name);
@@ -326,21 +325,21 @@ fn free_names(
     Ok(FileNames::of(all.filter(|name| taken.insert(hash(name.as_bytes())))))
 }
 
-/// Whether a file with a marker of its own was kept by an earlier run.
-fn is_kept_alone(directory: BorrowedFd<'_>, name: &OsStr) -> io::Result<bool> {
+/// A file with a marker of its own that was kept by an earlier run.
+fn kept_alone(directory: BorrowedFd<'_>, name: &OsStr) -> io::Result<Option<(FoundFile, MarkerFile)>> {
     match MarkerFile::open(directory, &sidecar_name(name))? {
-        Opened::Abandoned(marker) if marker.marker().kept => is_file_of(directory, name, &marker),
-        _ => Ok(false),
+        Opened::Abandoned(marker) if marker.marker().kept => {
+            Ok(left_file_of(directory, name, &marker)?.map(|found| (found, marker)))
+        }
+        _ => Ok(None),
     }
 }
 
 /// Removes a file that an earlier run kept, with its own marker if it has one.
 fn remove_kept(directory: BorrowedFd<'_>, name: &str) -> io::Result<()> {
     let name = OsStr::new(name);
-    if is_kept_alone(directory, name)?
-        && let Opened::Abandoned(mut marker) = MarkerFile::open(directory, &sidecar_name(name))?
-    {
-        return remove_file_of_marker(directory, name, &mut marker).map(drop);
+    if let Some((found, mut marker)) = kept_alone(directory, name)? {
+        return remove_found(directory, name, Some(found), &mut marker).map(drop);
     }
     remove_regular(directory, name).map(drop)
 }

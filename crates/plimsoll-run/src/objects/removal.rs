@@ -6,12 +6,14 @@
 
 use std::{
     ffi::{CStr, OsStr, OsString},
+    fs::File,
     io,
     os::{fd::AsRawFd, unix::ffi::OsStrExt},
     path::PathBuf,
 };
 
 use plimsoll_applications::leftovers::{PROCESSES, end_noted, end_processes_of};
+use plimsoll_io::signatures;
 use rustix::{
     fd::{AsFd, BorrowedFd, OwnedFd},
     fs::{AtFlags, Dir, FileType, Mode, OFlags, Stat, fstat, ftruncate, openat, statat, unlinkat},
@@ -223,21 +225,29 @@ fn try_remove_file(parent: BorrowedFd<'_>, name: &OsStr, authority: Authority, h
         Opened::Owned(marker) => Ok(Outcome::Left(in_use(marker))),
         Opened::Abandoned(mut file) | Opened::Unlockable(mut file) => match objection(file.marker(), authority, here) {
             Some(reason) => Ok(Outcome::Left(reason)),
-            None => remove_file_of_marker(parent, name, &mut file),
+            None => {
+                let found = left_file_of(parent, name, &file)?;
+                remove_found(parent, name, found, &mut file)
+            }
         },
     }
 }
 
-/// Removes a test file and its marker, which we hold. A file that took the name of ours stays, and so does ours when
-/// somebody put something else into it.
-pub(crate) fn remove_file_of_marker(
+/// Removes a test file of this run and its marker. A file that took the name of ours stays.
+pub(crate) fn remove_own_file(parent: BorrowedFd<'_>, name: &OsStr, marker: &mut MarkerFile) -> io::Result<Outcome> {
+    let found = file_of(parent, name, marker)?;
+    remove_found(parent, name, found, marker)
+}
+
+/// Removes what was found to be the test file of a marker, which we hold, and the marker.
+pub(crate) fn remove_found(
     parent: BorrowedFd<'_>,
     name: &OsStr,
+    found: Option<FoundFile>,
     marker: &mut MarkerFile,
 ) -> io::Result<Outcome> {
     let run = marker.marker().run;
     let mut bytes = 0;
-    let found = file_of(parent, name, marker)?;
     let is_foreign = found.is_none() && size(parent, name)?.is_some();
     if let Some(found) = found {
         if found.bytes > PIECE_BYTES {
@@ -251,18 +261,29 @@ pub(crate) fn remove_file_of_marker(
     Ok(if is_foreign { Outcome::Left(LeftReason::Foreign) } else { Outcome::Removed { run, bytes } })
 }
 
-/// Whether the file `name` is the very one that `marker` was written for, and as plimsoll left it.
-pub(crate) fn is_file_of(parent: BorrowedFd<'_>, name: &OsStr, marker: &MarkerFile) -> io::Result<bool> {
-    Ok(file_of(parent, name, marker)?.is_some())
-}
-
-/// The file `name`, when it is that. One who may write a marker into a directory must not have us remove the file of
-/// another user there, so both must have the same owner.
+/// The file `name`, when it is the very one that `marker` was written for, and as long as plimsoll made it. One who may
+/// write a marker into a directory must not have us remove the file of another user there, so both must have the same
+/// owner.
 pub(crate) fn file_of(parent: BorrowedFd<'_>, name: &OsStr, marker: &MarkerFile) -> io::Result<Option<FoundFile>> {
     let (Some(wanted), Some(found)) = (marker.marker().file, FoundFile::of(parent, name)?) else {
         return Ok(None);
     };
     Ok((wanted.is(&found) && marker.user()? == found.user).then_some(found))
+}
+
+/// The file `name` that a run left, when it is that and nobody put something else into it: where it is not known when
+/// it was changed last, because the run wrote to it until it was killed, it must not bear a known signature.
+pub(crate) fn left_file_of(parent: BorrowedFd<'_>, name: &OsStr, marker: &MarkerFile) -> io::Result<Option<FoundFile>> {
+    let Some(found) = file_of(parent, name, marker)? else { return Ok(None) };
+    let is_as_left = match marker.marker().file.and_then(|wanted| wanted.is_as_left(&found)) {
+        Some(is_as_left) => is_as_left,
+        None => {
+            let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
+            let file = File::from(openat(parent, name, flags, Mode::empty())?);
+            signatures::find(&file, found.bytes)?.is_empty()
+        }
+    };
+    Ok(is_as_left.then_some(found))
 }
 
 /// Removes a part of a test file that never got its own name.
@@ -410,7 +431,7 @@ mod tests {
         let mut objects = TestObjects::new(Owner::this_process(Uuid::from_u128(1)), None);
         objects.create_file(&path, BYTES).unwrap();
         set_length(BYTES);
-        objects.note_layout(&path);
+        objects.note_layout(&path, true);
         assert!(objects.keep().1.is_ok());
         drop(objects);
         // With another name each is still there when its name is gone.

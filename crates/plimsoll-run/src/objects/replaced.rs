@@ -8,7 +8,7 @@ use rustix::{
     fs::{AtFlags, fstat, statat},
 };
 
-use super::{ObjectError, TestObjects, removal::is_file_of};
+use super::{ObjectError, TestObjects, removal::file_of};
 
 impl TestObjects {
     /// Makes sure that a descriptor, opened by this path, is of the file that is ours. Of paths at which nothing is
@@ -31,7 +31,7 @@ impl TestObjects {
         };
         if let Some(made) = self.index_of(path).map(|index| &self.files[index]) {
             let parent = made.parent.as_fd();
-            let is_ours = is_file_of(parent, &made.name, &made.marker)?;
+            let is_ours = file_of(parent, &made.name, &made.marker)?.is_some();
             // What is only read is taken as it is, though its marker may be about a file that was there before.
             if made.is_shared && !is_ours {
                 return Ok(None);
