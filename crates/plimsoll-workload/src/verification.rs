@@ -22,6 +22,7 @@
 
 use std::{
     fmt,
+    ops::Range,
     sync::{
         OnceLock,
         atomic::{AtomicU32, Ordering},
@@ -297,8 +298,11 @@ pub struct GenerationMap {
     region: Region,
     block_bytes: u64,
     blocks: u64,
-    pages: Box<[OnceLock<Box<[AtomicU32; AT_ONCE]>>]>,
+    pages: Box<[OnceLock<Page>]>,
 }
+
+/// The entries of as many blocks.
+type Page = Box<[AtomicU32; AT_ONCE]>;
 
 impl GenerationMap {
     /// A map of a job's region, all of it as the layout left it, in a file with a seed.
@@ -309,9 +313,13 @@ impl GenerationMap {
         Self { seed, region, block_bytes, blocks, pages }
     }
 
-    /// What it takes when all blocks of a region are written.
-    pub const fn memory_bytes(region: Region, block_bytes: u32) -> u64 {
-        region.length / block_bytes as u64 * size_of::<AtomicU32>() as u64
+    /// What it takes when all blocks of a region are written, or so many wherever they lie, where that is less.
+    pub fn memory_bytes(region: Region, block_bytes: u32, writes: u64) -> u64 {
+        const ENTRY_BYTES: u64 = size_of::<AtomicU32>() as u64;
+        const PAGE_BYTES: u64 = AT_ONCE as u64 * ENTRY_BYTES;
+        let blocks = region.length / u64::from(block_bytes);
+        let places_bytes = blocks.div_ceil(AT_ONCE as u64) * size_of::<OnceLock<Page>>() as u64;
+        (blocks * ENTRY_BYTES).min(writes.saturating_mul(PAGE_BYTES).saturating_add(places_bytes))
     }
 
     /// What should be read at an offset that the job's stream gave; `None` where a write failed.
@@ -338,9 +346,17 @@ impl GenerationMap {
     /// Every block of which is known what it is, because it was written, or laid out with a header: where it lies and
     /// what should be there.
     pub fn known_blocks(&self, is_laid_out: bool) -> impl Iterator<Item = Expected> {
-        (0..self.blocks)
+        self.known_pages(is_laid_out)
+            .flatten()
             .filter_map(move |block| self.expected(self.region.offset + block * self.block_bytes))
             .filter(move |expected| expected.is_known(is_laid_out))
+    }
+
+    /// The blocks of the pages in which some are known. Of a large device that is not laid out these are few.
+    fn known_pages(&self, is_laid_out: bool) -> impl Iterator<Item = Range<u64>> {
+        let pages = (0..self.blocks).step_by(AT_ONCE).zip(&self.pages);
+        let known = pages.filter(move |(_, page)| is_laid_out || page.get().is_some());
+        known.map(|(first, _)| first..self.blocks.min(first + AT_ONCE as u64))
     }
 
     /// The entry of a block that is written.
@@ -464,7 +480,8 @@ mod tests {
     #[test]
     fn a_map_takes_memory_for_what_is_written_and_around_it() {
         let region = Region { offset: 0, length: 8 << 40 };
-        assert_eq!(GenerationMap::memory_bytes(region, 4096), 8 << 30);
+        let memory_bytes = |writes| GenerationMap::memory_bytes(region, 4096, writes);
+        assert_eq!([memory_bytes(u64::MAX), memory_bytes(1000)], [8 << 30, (32 << 20) + 4096 * 1000]);
         let map = GenerationMap::new(7, region, 4096);
         let taken = || map.pages.iter().filter(|page| page.get().is_some()).count();
         let last = region.length - 4096;
@@ -474,6 +491,11 @@ mod tests {
             map.stamp_next(&mut buffer, offset);
         }
         assert_eq!((map.expected(last).map(|expected| expected.generation), taken()), (Some(2), 2));
+        // Nobody looks at all the blocks between.
+        assert_eq!(map.known_pages(false).map(|blocks| blocks.end - blocks.start).sum::<u64>(), 2048);
+        let known = map.known_blocks(false).map(|expected| expected.offset);
+        assert_eq!(known.collect::<Vec<_>>(), [0, 4096, last]);
+        assert_eq!(map.known_pages(true).count(), map.pages.len());
     }
 
     #[test]
