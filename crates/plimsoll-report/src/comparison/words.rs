@@ -147,13 +147,29 @@ pub(crate) fn change(ratio: &Ratio) -> String {
 
 fn factor(ratio: &Ratio) -> String {
     let width = ratio.high - ratio.low;
+    // An interval that wide spans orders of magnitude, in which no number of decimals fits all.
+    if width >= 4.0 {
+        let [middle, low, high] = [ratio.ratio, ratio.low, ratio.high].map(two_figures);
+        return format!("{middle}x [{low}, {high}]");
+    }
     let digits = match ratio.ratio {
-        value if value >= 99.5 || width >= 4.0 => 0,
+        value if value >= 99.5 => 0,
         value if value >= 9.95 || (value >= 1.0 && width >= 0.2) => 1,
         value if value >= 0.0995 => 2,
         _ => 3,
     };
     format!("{:.digits$}x [{:.digits$}, {:.digits$}]", ratio.ratio, ratio.low, ratio.high)
+}
+
+fn two_figures(value: f64) -> String {
+    let digits = match value {
+        value if value >= 9.95 => 0,
+        value if value >= 0.995 => 1,
+        value if value >= 0.0995 => 2,
+        value if value >= 0.00995 => 3,
+        _ => 4,
+    };
+    format!("{value:.digits$}")
 }
 
 /// As many decimals as the interval deserves.
@@ -271,6 +287,9 @@ mod tests {
             (ratio(3.0, 2.98, 3.02), "3.00x [2.98, 3.02]", "3.00x [2.98, 3.02]"),
             (ratio(12.0, 11.7, 12.3), "12.0x [11.7, 12.3]", "12.0x [11.7, 12.3]"),
             (ratio(250.0, 240.0, 260.0), "250x [240, 260]", "250x [240, 260]"),
+            (ratio(30.0, 27.5, 33.0), "30x [28, 33]", "30x [28, 33]"),
+            (ratio(0.4349, 0.0124, 15.23), "2.3x [0.066, 81]", "0.43x [0.012, 15]"),
+            (ratio(1.6, 0.43, 5.9), "1.6x [0.43, 5.9]", "1.6x [0.43, 5.9]"),
             (ratio(1.12, 1.09, 1.15), "12 % [9, 15]", "+12 % [+9, +15]"),
             (ratio(1.018, 1.004, 1.032), "1.8 % [0.4, 3.2]", "+1.8 % [+0.4, +3.2]"),
             (ratio(1.1, 1.1, 1.1), "10.0 % [10.0, 10.0]", "+10.0 % [+10.0, +10.0]"),
