@@ -3,6 +3,7 @@
 use std::{io, path::PathBuf};
 
 use plimsoll_io::write_guard::Refusal;
+use plimsoll_workload::shell_word::quoted;
 use thiserror::Error;
 
 /// Why storage could not be made or taken down.
@@ -129,7 +130,7 @@ pub enum DeviceError {
     },
     /// A device holds what plimsoll did not put there.
     #[error("{} holds {found}, which plimsoll did not make: nothing on it is touched; save what is needed of it, and \
-             `wipefs --all {}` makes it blank", device.display(), device.display())]
+             `wipefs --all {}` makes it blank", device.display(), quoted(&device.to_string_lossy()))]
     Foreign {
         /// The device.
         device: PathBuf,
@@ -156,7 +157,8 @@ pub enum DeviceError {
         found: String,
     },
     /// A mark cannot be erased.
-    #[error("{} still holds {found} after all marks were erased: look at it with `wipefs {}`", device.display(), device.display())]
+    #[error("{} still holds {found} after all marks were erased: look at it with `wipefs {}`",
+        device.display(), quoted(&device.to_string_lossy()))]
     NotClean {
         /// The device.
         device: PathBuf,

@@ -23,6 +23,7 @@ use plimsoll_workload::{
     plan::{BlockPlan, CellPlan, Plan},
     random::{Purpose, derive_seed},
     settings::{EngineChoice, Layout},
+    shell_word::quoted,
     target_facts::{self, TargetKind},
 };
 use rustix::fs::{Mode, OFlags, SeekFrom, seek};
@@ -478,7 +479,8 @@ impl Sites {
         if self.keeps_files() {
             let (kept, all) = self.objects.keep();
             for path in kept.iter().filter(|path| !self.named.contains(path)) {
-                let text = format!("kept {0}: `plimsoll doctor --clean {0}` removes it", path.display());
+                let text = path.to_string_lossy();
+                let text = format!("kept {text}: `plimsoll doctor --clean {}` removes it", quoted(&text));
                 emit(RunEvent::Warning { text });
             }
             if let Err(error) = all {

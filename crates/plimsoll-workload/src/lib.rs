@@ -37,6 +37,7 @@ pub mod random;
 pub mod sampler;
 pub mod serial_number;
 pub mod settings;
+pub mod shell_word;
 pub mod sweep;
 pub mod target_facts;
 pub mod units;

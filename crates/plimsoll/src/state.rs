@@ -14,7 +14,7 @@ use plimsoll_history::{
     location::HistoryLocation,
 };
 use plimsoll_run::objects::leftovers::{self, LeftReason};
-use plimsoll_workload::error_chain::chain;
+use plimsoll_workload::{error_chain::chain, shell_word::quoted};
 use rustix::fs::{Access, AtFlags, CWD, accessat};
 
 use crate::{cli::SharedArguments, environment_variables, printer::Printer};
@@ -180,16 +180,6 @@ fn make(directory: &Path) -> std::io::Result<()> {
     Ok(accessat(CWD, directory, Access::READ_OK | Access::WRITE_OK | Access::EXEC_OK, AtFlags::EACCESS)?)
 }
 
-/// A word as a shell takes it.
-pub fn quoted(word: &str) -> String {
-    let is_plain = |character: char| character.is_ascii_alphanumeric() || "/._-+:,@%=".contains(character);
-    if !word.is_empty() && word.chars().all(is_plain) {
-        word.to_owned()
-    } else {
-        format!("'{}'", word.replace('\'', r"'\''"))
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -205,12 +195,5 @@ mod tests {
         }
         let nowhere = State { history: HistoryLocation::File("h.db".into()), directory: None };
         assert_eq!(nowhere.history_flag(Path::new("h.db")), " --history h.db");
-    }
-
-    #[test]
-    fn what_a_shell_would_read_otherwise_is_quoted() {
-        assert_eq!(quoted("/dev/disk/by-id/a-1"), "/dev/disk/by-id/a-1");
-        assert_eq!(quoted("my history.db"), "'my history.db'");
-        assert_eq!(quoted("it's"), r"'it'\''s'");
     }
 }

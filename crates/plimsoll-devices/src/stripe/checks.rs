@@ -12,6 +12,7 @@ use plimsoll_io::{
 };
 use plimsoll_workload::{
     array::{Array, ArrayKind, FileSystem},
+    shell_word::quoted,
     units::ByteCount,
 };
 use uuid::Uuid;
@@ -66,7 +67,8 @@ fn refuse_undivided(sysfs: &Sysfs, device: &str, facts: &DeviceFacts) -> Result<
     let what = facts.mapped_name.as_ref().map_or_else(|| facts.name.clone(), |name| format!("{name} ({})", facts.name));
     Err(DeviceError::Usage(format!(
         "{device} is {what}, which takes no partitions, and a stripe divides its disks: take disks that are not mapped, \
-         or measure this one as it is with `plimsoll run {device}`"
+         or measure this one as it is with `plimsoll run {}`",
+        quoted(device)
     )))
 }
 

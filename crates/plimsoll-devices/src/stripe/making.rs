@@ -8,7 +8,10 @@ use std::{
 };
 
 use plimsoll_io::write_guard::GuardedDevice;
-use plimsoll_workload::array::{Array, ArrayKind, FileSystem};
+use plimsoll_workload::{
+    array::{Array, ArrayKind, FileSystem},
+    shell_word::quoted,
+};
 use uuid::Uuid;
 
 use super::{
@@ -82,15 +85,6 @@ impl fmt::Display for Step {
         }
         f.write_str(self.tool)?;
         self.arguments.iter().try_for_each(|argument| write!(f, " {}", quoted(argument)))
-    }
-}
-
-fn quoted(text: &str) -> String {
-    let is_plain = |character: char| character.is_ascii_alphanumeric() || "-_./:=,%+@".contains(character);
-    if !text.is_empty() && text.chars().all(is_plain) {
-        text.to_owned()
-    } else {
-        format!("'{}'", text.replace('\'', r"'\''"))
     }
 }
 

@@ -7,7 +7,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use plimsoll_workload::units::in_one_unit;
+use plimsoll_workload::{shell_word::quoted, units::in_one_unit};
 use thiserror::Error;
 
 use crate::{
@@ -25,7 +25,7 @@ pub enum Refusal {
     /// Nobody permitted to destroy what is on it.
     #[error(
         "\"{}\" would be overwritten, and nothing permits that: if nobody needs what is on it, add --destroy {}",
-        .0.display(), .0.display()
+        .0.display(), word(.0)
     )]
     NotNamed(PathBuf),
     /// The running system is on it.
@@ -33,7 +33,7 @@ pub enum Refusal {
     BacksRoot(PathBuf),
     /// It, or something on it, is mounted.
     #[error("\"{}\" is in use: {device} is mounted at {}; unmount it with `umount {}`, or choose another device",
-        path.display(), mount_point.display(), mount_point.display())]
+        path.display(), mount_point.display(), word(mount_point))]
     Mounted {
         /// The path as given.
         path: PathBuf,
@@ -99,7 +99,7 @@ pub enum Refusal {
         signature: Signature,
     },
     /// The kernel refuses writes.
-    #[error("\"{}\" is read-only: make it writable with `blockdev --setrw {}`, or choose another device", .0.display(), .0.display())]
+    #[error("\"{}\" is read-only: make it writable with `blockdev --setrw {}`, or choose another device", .0.display(), word(.0))]
     ReadOnly(PathBuf),
     /// It has less room than the plan needs.
     #[error("\"{}\" has {}: lower --size or --offset, or choose a larger device",
@@ -210,12 +210,17 @@ fn division(table: Option<&Signature>, partitions: &[Partition]) -> String {
     }
 }
 
+/// A path in a line that a person would type.
+fn word(path: &Path) -> String {
+    quoted(&path.to_string_lossy())
+}
+
 /// What a person would type to erase a mark.
 fn erase_line(path: &Path, signature: &Signature) -> String {
     if signature.is_known_to_wipefs() {
-        format!("wipefs --all {}", path.display())
+        format!("wipefs --all {}", word(path))
     } else {
-        format!("dd if=/dev/zero of={} bs=4096 count=1", path.display())
+        format!("dd if=/dev/zero of={} bs=4096 count=1", word(path))
     }
 }
 
@@ -226,9 +231,25 @@ fn wipe_line(path: &Path, table: Option<&Signature>, partitions: &[Partition]) -
     for partition in partitions {
         line += &format!(" {}", partition.device);
     }
-    line += &format!(" {}", path.display());
+    line += &format!(" {}", word(path));
     if table.is_none() {
-        line += &format!(" && partx --delete {}", path.display());
+        line += &format!(" && partx --delete {}", word(path));
     }
     line
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn paths_are_quoted_in_lines_to_type() {
+        let mount_point = PathBuf::from("/tmp/m 4");
+        let mounted = Refusal::Mounted { path: "/dev/sda".into(), device: "/dev/sda1".to_owned(), mount_point };
+        assert!(mounted.to_string().contains("mounted at /tmp/m 4; unmount it with `umount '/tmp/m 4'`"), "{mounted}");
+        let partition = Partition { device: "/dev/sda1".to_owned(), content: None };
+        let line = wipe_line(Path::new("/dev/disk/by-id/a $(x)"), None, &[partition]);
+        let quoted = "'/dev/disk/by-id/a $(x)'";
+        assert_eq!(line, format!("wipefs --all /dev/sda1 {quoted} && partx --delete {quoted}"));
+    }
 }

@@ -10,19 +10,14 @@ use plimsoll_record::{
 };
 use plimsoll_report as report;
 use plimsoll_run::{objects::FilesAfter, resuming::Resuming, run::RunRequest, same_place};
-use plimsoll_workload::plan::Work;
+use plimsoll_workload::{plan::Work, shell_word::quoted};
 
 use super::{
     emulate, history,
     place::{self, Said},
     run, slips, stripe,
 };
-use crate::{
-    cli::run::RunArguments,
-    environment_variables,
-    printer::Printer,
-    state::{State, quoted},
-};
+use crate::{cli::run::RunArguments, environment_variables, printer::Printer, state::State};
 
 /// The rest of a run, what is said when it goes on, and its journal, which nobody else can have meanwhile.
 pub(super) fn request(

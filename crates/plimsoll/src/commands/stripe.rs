@@ -15,6 +15,7 @@ use plimsoll_workload::{
     limit::{Common, Limit},
     plan_file::PlanFile,
     provisioned::{Provisioned, Provisioning},
+    shell_word::quoted,
     target_facts::{TargetFacts, TargetKind},
 };
 use serde_json::json;
@@ -104,7 +105,7 @@ pub(super) fn become_targets(plan: &mut PlanFile, state: &State) -> anyhow::Resu
         bail!(
             "the arrays of the plan are not there: `plimsoll stripe up --plan FILE --destroy {}` makes them, and \
              `plimsoll stripe down {name}` takes them apart again",
-            asked.devices.join(",")
+            quoted(&asked.devices.join(","))
         );
     };
     if !stripe.is_of(&asked) {
