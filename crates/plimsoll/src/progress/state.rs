@@ -347,6 +347,7 @@ impl ProgressState {
     }
 
     fn end_slot(&mut self, slot: &SlotResult, now_ns: u64) {
+        self.let_slots_end(now_ns);
         self.activity = Activity::Between;
         let Some(progress) = self.cells.get_mut(slot.cell) else { return };
         if !slot.phases.is_empty() || slot.application.is_some() {

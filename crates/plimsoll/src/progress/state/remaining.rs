@@ -67,6 +67,18 @@ impl ProgressState {
         }
     }
 
+    /// Slots that run are done, however long they took: nothing of them is left when it is told what is.
+    pub(super) fn let_slots_end(&mut self, now_ns: u64) {
+        let (Some(expected), Activity::Slots { cells, .. }) = (&mut self.expected, &self.activity) else { return };
+        let planned = cells.iter().map(|cell| self.cells[*cell].ends_ns).max().filter(|ends_ns| *ends_ns < u64::MAX);
+        let took_ns = planned.unwrap_or(now_ns).saturating_sub(expected.at_ns);
+        *expected = Expected {
+            left_ns: expected.left_ns.saturating_sub(took_ns),
+            left_max_ns: expected.left_max_ns.saturating_sub(took_ns),
+            at_ns: now_ns,
+        };
+    }
+
     /// The time that is left: that of the slots, and what the rate so far says of the files being written.
     pub(super) fn remaining(&self, now_ns: u64) -> Remaining {
         if matches!(self.activity, Activity::Finished) {

@@ -55,6 +55,19 @@ fn the_remaining_time_is_that_of_the_slots_to_come_and_of_the_running_one() {
 }
 
 #[test]
+fn a_slot_that_ended_is_done_before_it_is_told_what_is_left() {
+    let mut events = vec![(0, laid_out("/mnt/data")), (1, started(1, 0))];
+    // Neither one that took longer counts again, nor the rest of one that an error ended.
+    for (second, failures) in [(7, 0), (9, 0), (3, 1)] {
+        let ended = [events.clone(), vec![(second, finished(1, 0, failures))]].concat();
+        assert_eq!(at(&after(&two_cells(), &ended), second + 1).remaining, exactly(18), "ended at {second} s");
+    }
+    // Of two at the same time, the first that is told of ends both.
+    events.extend([(1, started(0, 0)), (7, finished(1, 0, 0)), (7, finished(0, 0, 0))]);
+    assert_eq!(at(&after(&two_cells(), &events), 7).remaining, exactly(18));
+}
+
+#[test]
 fn a_cell_that_met_an_error_is_not_waited_for() {
     let events = [(0, laid_out("/mnt/data")), (0, started(0, 0)), (2, finished(0, 0, 3))];
     let counted = Workload { operations: Some(1000), ..twelve_seconds("counted") };
