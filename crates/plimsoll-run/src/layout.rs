@@ -33,7 +33,7 @@ use plimsoll_workload::{
     units::{ByteCount, in_one_unit},
 };
 use rustix::{
-    fs::{Advice, FallocateFlags, OFlags, StatVfs, fadvise, fallocate, fstatvfs, statfs, statvfs},
+    fs::{Advice, FallocateFlags, OFlags, StatVfs, fadvise, fallocate, fstatvfs, stat, statfs, statvfs},
     io::Errno,
 };
 
@@ -140,24 +140,36 @@ pub fn random_content(seed: u64) -> impl Fn(usize, u64, &mut [u8]) + Sync {
 /// own data, or say how much they like to move at once instead.
 const WHOLE_BLOCKS: [i64; 3] = [0xef53, 0x5846_5342, 0x0102_1994];
 
-/// Checks that `directory` can hold new sets of files, and leaves a fifth of the free inodes to others. `room` says
-/// what they take where each file takes whole blocks of so many bytes.
+/// Checks that file systems can hold new sets of files in these directories, and leaves a fifth of the free inodes to
+/// others. With each directory comes what they take there where each file takes whole blocks of so many bytes.
 ///
 /// # Errors
-/// When it cannot, or does not tell.
-pub fn check_room(directory: &Path, room: impl Fn(u64) -> Room) -> Result<(), LayoutError> {
-    let unknown = |error: Errno| LayoutError::Write { path: directory.to_owned(), source: error.into() };
-    let facts = statvfs(directory).map_err(unknown)?;
-    let system = statfs(directory).map_err(unknown)?.f_type;
-    let block_bytes = if WHOLE_BLOCKS.contains(&system) { facts.f_frsize } else { 1 };
-    let Room { content_bytes, names: files } = room(block_bytes);
-    // File systems without a fixed number of inodes report none at all.
-    if facts.f_files > 0 && facts.f_favail / 5 * 4 < files {
-        return Err(LayoutError::NoInodes { path: directory.to_owned(), needed: files, free: facts.f_favail });
+/// When one cannot, or does not tell.
+pub fn check_room<'a, R: Fn(u64) -> Room>(rooms: impl IntoIterator<Item = (&'a Path, R)>) -> Result<(), LayoutError> {
+    let mut needs: Vec<(u64, &Path, StatVfs, Room)> = Vec::new();
+    for (directory, room) in rooms {
+        let unknown = |error: Errno| LayoutError::Write { path: directory.to_owned(), source: error.into() };
+        let facts = statvfs(directory).map_err(unknown)?;
+        let system = statfs(directory).map_err(unknown)?.f_type;
+        let device = stat(directory).map_err(unknown)?.st_dev;
+        let room = room(if WHOLE_BLOCKS.contains(&system) { facts.f_frsize } else { 1 });
+        match needs.iter_mut().find(|(known, ..)| *known == device) {
+            Some((.., all)) => {
+                all.content_bytes = all.content_bytes.saturating_add(room.content_bytes);
+                all.names = all.names.saturating_add(room.names);
+            }
+            None => needs.push((device, directory, facts, room)),
+        }
     }
-    if content_bytes > free(&facts) {
-        let (path, free_bytes) = (directory.to_owned(), free(&facts));
-        return Err(LayoutError::NoSpace { path, needed_bytes: content_bytes, free_bytes });
+    for (_, directory, facts, Room { content_bytes, names: files }) in needs {
+        // File systems without a fixed number of inodes report none at all.
+        if facts.f_files > 0 && facts.f_favail / 5 * 4 < files {
+            return Err(LayoutError::NoInodes { path: directory.to_owned(), needed: files, free: facts.f_favail });
+        }
+        if content_bytes > free(&facts) {
+            let (path, free_bytes) = (directory.to_owned(), free(&facts));
+            return Err(LayoutError::NoSpace { path, needed_bytes: content_bytes, free_bytes });
+        }
     }
     Ok(())
 }

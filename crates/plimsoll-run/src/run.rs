@@ -258,8 +258,8 @@ impl From<SlotError> for RunError {
 fn check_room(plan: &Plan) -> Result<(), RunError> {
     let with_files = plan.cells.iter().filter(|cell| cell.files().is_some());
     let targets: BTreeSet<&str> = with_files.map(|cell| cell.target.as_str()).collect();
-    let check = |target: &str| layout::check_room(Path::new(target), |block_bytes| plan.room(target, block_bytes));
-    targets.into_iter().try_for_each(check).map_err(RunError::Layout)
+    let room = |target| (Path::new(target), move |block_bytes| plan.room(target, block_bytes));
+    layout::check_room(targets.into_iter().map(room)).map_err(RunError::Layout)
 }
 
 /// A number that no other process has, of this run or another: what it writes is never taken for what was there before.

@@ -162,17 +162,21 @@ impl Sites {
         for text in opened.objects.warnings().to_vec() {
             emit(RunEvent::Warning { text });
         }
-        let mut known: Vec<(String, usize, Place)> = Vec::new();
-        for (index, cell) in plan.cells.iter().enumerate() {
-            let at = match known.iter().position(|(name, ..)| *name == cell.target) {
-                Some(at) => at,
-                None => {
-                    let place = opened.prepare(plan, &cell.target, stop, emit)?;
-                    known.push((cell.target.clone(), opened.sites.len() - 1, place));
-                    known.len() - 1
-                }
-            };
-            let (_, site, place) = &known[at];
+        let mut all_made: Vec<Made<'_>> = Vec::new();
+        let mut sites = Vec::with_capacity(plan.cells.len());
+        for cell in &plan.cells {
+            let known = all_made.iter().position(|made| made.target == cell.target);
+            sites.push(known.unwrap_or(all_made.len()));
+            if known.is_none() {
+                all_made.push(opened.prepare(plan, &cell.target, stop, emit)?);
+            }
+        }
+        // Targets may share a file system, which is to have room for all of them.
+        let files: Vec<LayoutFile> = all_made.iter().flat_map(Made::taking_room).collect();
+        layout::check_free(&files).map_err(RunError::Layout)?;
+        all_made.iter().try_for_each(|made| opened.fill(made, plan.seed, stop, emit))?;
+        for (index, (cell, site)) in plan.cells.iter().zip(sites).enumerate() {
+            let Made { place, .. } = &all_made[site];
             let (files, names) = match cell.blocks() {
                 None => (Vec::new(), None),
                 Some(blocks) => match opened.names.open(&cell.target, blocks, plan.seed)? {
@@ -180,33 +184,34 @@ impl Sites {
                     None => (place.open(blocks, index, opened.guards.0.get(&cell.target), &opened.objects)?, None),
                 },
             };
-            let is_laid_out = opened.sites[*site].is_laid_out && has_files_alone(plan, index);
-            opened.cells.push(CellFiles { site: *site, files, names, is_laid_out });
+            let is_laid_out = opened.sites[site].is_laid_out && has_files_alone(plan, index);
+            opened.cells.push(CellFiles { site, files, names, is_laid_out });
         }
         Ok(opened)
     }
 
-    /// Makes the files of a target real.
-    fn prepare(
+    /// Makes the files of a target, and fills none.
+    fn prepare<'a>(
         &mut self,
         plan: &Plan,
-        target: &str,
+        target: &'a str,
         stop: &AtomicBool,
         emit: &mut dyn FnMut(RunEvent),
-    ) -> Result<Place, RunError> {
+    ) -> Result<Made<'a>, RunError> {
+        let as_it_is = |place| Made { target, place, wanted: Wanted(BTreeMap::new()) };
         let path = Path::new(target);
         let mut wanted = Wanted::of(plan, target, self.writer);
         let place = if is_device(target) {
             let devices = block_device::device_of(path).into_iter().collect();
             self.sites.push(Site { kind: TargetKind::Device, devices, is_laid_out: false });
-            return Ok(Place::One(path.to_owned()));
+            return Ok(as_it_is(Place::One(path.to_owned())));
         } else if path.is_dir() {
             let places = target_facts::places(target, directories(plan, target));
             let devices = places.iter().filter_map(|place| block_device::device_of(place)).collect();
             self.sites.push(Site { kind: TargetKind::Directory, devices, is_laid_out: true });
             self.make_trees(plan, target)?;
             if let Some(common) = self.common.filter(|common| !common.makes()) {
-                return self.await_files(common, path, &wanted, stop);
+                return self.await_files(common, path, &wanted, stop).map(as_it_is);
             }
             for place in &places {
                 if let Err(error) = leftovers::sweep_directory(place) {
@@ -243,7 +248,7 @@ impl Sites {
                     if cells_of(plan, target).any(|cell| cell.work.writes()) {
                         write_guard::foreign_file(path, |_| false)?;
                     }
-                    return Ok(Place::One(file.path));
+                    return Ok(as_it_is(Place::One(file.path)));
                 }
                 Provenance::Created => Place::One(file.path),
                 Provenance::Kept => {
@@ -255,13 +260,24 @@ impl Sites {
                 }
             }
         };
-        self.lay_out(&place, &wanted, plan.seed, target, stop, emit)?;
-        if let (Some(common), Place::Files(files)) = (self.common, &place)
+        Ok(Made { target, place, wanted })
+    }
+
+    /// Fills the files of a target, and offers them to the other machines that are to use them.
+    fn fill(
+        &mut self,
+        made: &Made<'_>,
+        seed: u64,
+        stop: &AtomicBool,
+        emit: &mut dyn FnMut(RunEvent),
+    ) -> Result<(), RunError> {
+        self.lay_out(made, seed, stop, emit)?;
+        if let (Some(common), Place::Files(files)) = (self.common.filter(|common| common.makes()), &made.place)
             && let Some(directory) = files.values().next().and_then(|file| file.parent())
         {
             self.in_use.push(common.offer(directory)?);
         }
-        Ok(place)
+        Ok(())
     }
 
     /// Makes a directory for the set of files of each cell of a target that has one: never one that others use.
@@ -356,18 +372,13 @@ impl Sites {
 
     fn lay_out(
         &mut self,
-        place: &Place,
-        wanted: &Wanted,
+        made: &Made<'_>,
         seed: u64,
-        target: &str,
         stop: &AtomicBool,
         emit: &mut dyn FnMut(RunEvent),
     ) -> Result<(), RunError> {
-        let file = |(key, wanted): (&FileKey, &WantedFile)| LayoutFile { path: place.path(key), bytes: wanted.bytes };
-        // An empty file of our own grows, and is to find room beside those that are filled.
-        let grows = |key: &FileKey| matches!(key, FileKey::Own { layout: Layout::Empty, .. });
-        let takes_room = wanted.0.iter().filter(|(key, wanted)| wanted.layout != Layout::Empty || grows(key));
-        layout::check_free(&takes_room.map(file).collect::<Vec<_>>()).map_err(RunError::Layout)?;
+        let Made { target, wanted, .. } = made;
+        let file = |(key, wanted)| made.file(key, wanted);
         let are = |layout: Layout| wanted.0.iter().filter(move |(_, file)| file.layout == layout);
         let allocated: Vec<LayoutFile> = are(Layout::Allocated).map(file).collect();
         layout::allocate(&allocated, &self.objects, stop).map_err(RunError::Layout)?;
@@ -391,7 +402,7 @@ impl Sites {
             }
         };
         let mut progress = |written_bytes: u64, total_bytes: u64| {
-            emit(RunEvent::LayoutProgress { target: target.to_owned(), written_bytes, total_bytes });
+            emit(RunEvent::LayoutProgress { target: (*target).to_owned(), written_bytes, total_bytes });
             if stop.load(Ordering::Relaxed) {
                 std::ops::ControlFlow::Break(())
             } else {
@@ -405,7 +416,7 @@ impl Sites {
             Ok(report) => {
                 self.note_layout(place, wanted, Layout::Written);
                 emit(RunEvent::LayoutFinished {
-                    target: target.to_owned(),
+                    target: (*target).to_owned(),
                     written_bytes: report.bytes,
                     elapsed_ns: report.elapsed_ns,
                 });
@@ -492,6 +503,26 @@ impl Sites {
         for left in sweep.left.iter().filter(|_| !keeps_files) {
             emit(RunEvent::Warning { text: format!("could not remove {}: {}", left.path.display(), left.reason) });
         }
+    }
+}
+
+/// A target whose files are there, and what is to be filled of them.
+struct Made<'a> {
+    target: &'a str,
+    place: Place,
+    wanted: Wanted,
+}
+
+impl Made<'_> {
+    fn file(&self, key: &FileKey, wanted: &WantedFile) -> LayoutFile {
+        LayoutFile { path: self.place.path(key), bytes: wanted.bytes }
+    }
+
+    /// The files that are filled, and empty ones of our own, which grow and are to find room beside them.
+    fn taking_room(&self) -> impl Iterator<Item = LayoutFile> {
+        let grows = |key: &FileKey| matches!(key, FileKey::Own { layout: Layout::Empty, .. });
+        let files = self.wanted.0.iter().filter(move |(key, wanted)| wanted.layout != Layout::Empty || grows(key));
+        files.map(|(key, wanted)| self.file(key, wanted))
     }
 }
 

@@ -121,3 +121,22 @@ fn more_than_the_file_system_holds_is_refused_before_anything_is_written() {
     assert!(error.to_string().contains("lower --size"), "{error}");
     assert_eq!(files[0].path.metadata().unwrap().len(), 0);
 }
+
+#[test]
+fn sets_of_files_in_several_directories_of_a_file_system_are_to_fit_together() {
+    let root = tempfile::tempdir().unwrap();
+    let directories = ["a", "b"].map(|name| root.path().join(name));
+    directories.iter().for_each(|directory| std::fs::create_dir(directory).unwrap());
+    let facts = statvfs(root.path()).unwrap();
+    let check = |directories: &[PathBuf], room: Room| {
+        check_room(directories.iter().map(|directory| (&**directory, move |_| room)))
+    };
+    let room = Room { content_bytes: free(&facts) / 3 * 2, names: 1 };
+    check(&directories[..1], room).unwrap();
+    assert!(matches!(check(&directories, room), Err(LayoutError::NoSpace { .. })));
+    if facts.f_files > 0 {
+        let room = Room { content_bytes: 0, names: facts.f_favail / 2 };
+        check(&directories[..1], room).unwrap();
+        assert!(matches!(check(&directories, room), Err(LayoutError::NoInodes { .. })));
+    }
+}

@@ -15,11 +15,15 @@ const WRITES: &str = "rw = 'randwrite'\nsize = '1M'\n";
 
 /// With these lines in workloads that are otherwise alike.
 fn open_with(path: &Path, lines: &[&str], emit: &mut dyn FnMut(RunEvent)) -> Result<Sites, RunError> {
+    open_all_with(&[path], lines, emit)
+}
+
+fn open_all_with(paths: &[&Path], lines: &[&str], emit: &mut dyn FnMut(RunEvent)) -> Result<Sites, RunError> {
     let workload = "engine = \"psync\"\nbuffered = true\nduration = \"1s\"\n";
     let workloads = lines.iter().map(|line| toml::from_str(&format!("{workload}{line}")).unwrap());
     let workloads: Vec<Workload> = workloads.collect();
-    let facts = target::facts(path).unwrap();
-    let plan = Plan::resolve(&[facts], &workloads, &Certainty::of(Effort::Quick), 42).unwrap();
+    let facts: Vec<_> = paths.iter().map(|path| target::facts(path).unwrap()).collect();
+    let plan = Plan::resolve(&facts, &workloads, &Certainty::of(Effort::Quick), 42).unwrap();
     let run = Uuid::from_u128(1);
     let making = Making { run, writer: 0, files_after: FilesAfter::Kept, state_directory: None, common: None };
     Sites::open(&plan, Sites::guard(&plan, &[])?, making, &AtomicBool::new(false), emit)
@@ -123,4 +127,18 @@ fn files_for_reads_hold_what_writes_of_the_workload_would() {
     assert!(compressible.chunks(4 << 10).all(|chunk| chunk[1 << 10..].iter().all(|byte| *byte == 0)));
     assert!((40..110).contains(&different(&duplicate)), "{}", different(&duplicate));
     sites.close(&mut |_| {});
+}
+
+#[test]
+fn targets_of_one_file_system_are_to_fit_together() {
+    let root = tempfile::tempdir().unwrap();
+    let paths = ["a", "b"].map(|name| root.path().join(name));
+    paths.iter().for_each(|path| fs::create_dir(path).unwrap());
+    let [a, b] = paths.each_ref().map(|path| &**path);
+    let free_bytes = target::facts(a).unwrap().free_bytes.unwrap();
+    // Nothing is written here, should it be allowed.
+    let lines = format!("rw = 'randwrite'\nlayout = 'empty'\nsize = '{}MiB'\n", (free_bytes >> 20) / 3 * 2);
+    open_all_with(&[a], &[&lines], &mut |_| {}).unwrap();
+    let Err(error) = open_all_with(&[a, b], &[&lines], &mut |_| {}) else { panic!("there is no room for both") };
+    assert!(matches!(error, RunError::Layout(layout::LayoutError::NoSpace { .. })), "{error}");
 }
