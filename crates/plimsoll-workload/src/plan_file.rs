@@ -1,9 +1,9 @@
 //! The native plan file: several targets and workloads, in TOML. Everything a flag of `plimsoll run` can say, a plan
 //! can say, under the flag's name with underscores.
 
-use std::collections::BTreeMap;
+use std::{collections::BTreeMap, fmt, marker::PhantomData};
 
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Deserializer, Serialize, de};
 
 use crate::{
     array::Striping,
@@ -26,7 +26,7 @@ pub struct PlanFile {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub name: Option<String>,
     /// Directories, files or block devices to measure, besides those on the command line.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[serde(skip_serializing_if = "Vec::is_empty", deserialize_with = "list")]
     pub targets: Vec<String>,
     /// How long to measure.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -65,13 +65,13 @@ pub struct PlanFile {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub seed: Option<u64>,
     /// Presets to run, besides the workloads below.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[serde(skip_serializing_if = "Vec::is_empty", deserialize_with = "list")]
     pub presets: Vec<String>,
     /// Pairs to find the run by.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub tags: BTreeMap<String, String>,
     /// Devices that may be overwritten, unless they have a file system, partition table or other known signature.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[serde(skip_serializing_if = "Vec::is_empty", deserialize_with = "list")]
     pub destroy: Vec<String>,
     /// Leave the files of the run in place.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
@@ -89,7 +89,7 @@ pub struct PlanFile {
     #[serde(skip_serializing_if = "is_empty")]
     pub defaults: Workload,
     /// The workloads, in order.
-    #[serde(rename = "workload", alias = "workloads")]
+    #[serde(rename = "workload", alias = "workloads", deserialize_with = "list")]
     pub workloads: Vec<Workload>,
 }
 
@@ -109,6 +109,39 @@ impl PlanFile {
             seed: Some(seed),
             ..Self::default()
         }
+    }
+}
+
+/// A list, or what to write instead of what is none.
+fn list<'de, D: Deserializer<'de>, T: Deserialize<'de>>(deserializer: D) -> Result<Vec<T>, D::Error> {
+    deserializer.deserialize_any(ListVisitor(PhantomData))
+}
+
+struct ListVisitor<T>(PhantomData<T>);
+
+impl<'de, T: Deserialize<'de>> de::Visitor<'de> for ListVisitor<T> {
+    type Value = Vec<T>;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a list")
+    }
+
+    fn visit_str<E: de::Error>(self, text: &str) -> Result<Self::Value, E> {
+        Err(E::custom(format!("this is a list, also with one value: write [{text:?}]")))
+    }
+
+    fn visit_map<A: de::MapAccess<'de>>(self, _: A) -> Result<Self::Value, A::Error> {
+        Err(de::Error::custom(
+            "this is a list: write [[workload]], with two brackets, above each workload, and other values as [\"a\", \"b\"]",
+        ))
+    }
+
+    fn visit_seq<A: de::SeqAccess<'de>>(self, mut sequence: A) -> Result<Self::Value, A::Error> {
+        let mut values = Vec::new();
+        while let Some(value) = sequence.next_element()? {
+            values.push(value);
+        }
+        Ok(values)
     }
 }
 
@@ -151,6 +184,14 @@ mod tests {
         assert_eq!(plan.need.as_ref().map(ToString::to_string).as_deref(), Some("iops=250,latency_p99=20ms"));
         assert_eq!(plan.workloads[0].expand().len(), 2);
         assert_eq!(plan.workloads[1].clone().or(&plan.defaults).duration, Some("10s".parse().unwrap()));
+    }
+
+    #[test]
+    fn what_should_be_a_list_is_told_as_it_is_written() {
+        let told = |text: &str| toml::from_str::<PlanFile>(text).unwrap_err().to_string();
+        assert!(told("[workload]\nrw = 'read'").contains("write [[workload]], with two brackets"));
+        assert!(told("targets = 'mnt'").contains("write [\"mnt\"]"));
+        assert!(told("presets = 7").contains("expected a list"));
     }
 
     #[test]

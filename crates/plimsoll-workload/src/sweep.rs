@@ -88,6 +88,15 @@ impl<'de, T: Deserialize<'de> + PartialEq + fmt::Display> de::Visitor<'de> for S
     }
 
     fn visit_str<E: de::Error>(self, text: &str) -> Result<Self::Value, E> {
+        if text.contains(',') {
+            let is_number = |part: &str| part.parse::<u64>().is_ok();
+            let values: Vec<_> = text
+                .split(',')
+                .map(str::trim)
+                .map(|part| if is_number(part) { part.to_owned() } else { format!("\"{part}\"") })
+                .collect();
+            return Err(E::custom(format!("\"{text}\" is one text: write several values as [{}]", values.join(", "))));
+        }
         T::deserialize(de::value::StrDeserializer::new(text)).map(Sweep::one)
     }
 
@@ -140,6 +149,15 @@ mod tests {
         assert_eq!(serde_json::from_str::<Sweep<u32>>("7").unwrap().values(), [7]);
         assert!(serde_json::from_str::<Sweep<u32>>("[]").is_err());
         assert!("1,,2".parse::<Sweep<u32>>().is_err());
+    }
+
+    #[test]
+    fn several_values_in_one_text_are_told_as_the_list_to_write() {
+        let depths = serde_json::from_str::<Sweep<u32>>("\"1,2\"").unwrap_err().to_string();
+        assert!(depths.contains("\"1,2\" is one text: write several values as [1, 2]"), "{depths}");
+        let sizes =
+            serde_json::from_str::<Sweep<crate::block_sizes::BlockSizes>>("\"4k, 64k\"").unwrap_err().to_string();
+        assert!(sizes.contains("write several values as [\"4k\", \"64k\"]"), "{sizes}");
     }
 
     #[test]
