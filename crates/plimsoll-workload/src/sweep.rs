@@ -64,6 +64,8 @@ impl<T: fmt::Display> fmt::Display for Sweep<T> {
 fn describe(part: &str, message: &str) -> ValueError {
     if message.starts_with('"') {
         ValueError::new(message)
+    } else if !part.trim().is_empty() && part.trim().bytes().all(|byte| byte.is_ascii_digit()) {
+        ValueError::new(format!("\"{part}\" is too large: write a smaller number"))
     } else {
         ValueError::new(format!("\"{part}\" is not a whole number: write one, or several separated by commas"))
     }
@@ -149,6 +151,8 @@ mod tests {
         assert_eq!(serde_json::from_str::<Sweep<u32>>("7").unwrap().values(), [7]);
         assert!(serde_json::from_str::<Sweep<u32>>("[]").is_err());
         assert!("1,,2".parse::<Sweep<u32>>().is_err());
+        let error = "4294967296".parse::<Sweep<u32>>().unwrap_err();
+        assert_eq!(error.to_string(), "\"4294967296\" is too large: write a smaller number");
     }
 
     #[test]

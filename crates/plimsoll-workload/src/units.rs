@@ -183,6 +183,9 @@ const TIME_UNITS: [(&str, u64); 7] = [
     ("ns", 1),
 ];
 
+/// Nanoseconds that no span has.
+const SPAN_MAX: f64 = u64::MAX as f64;
+
 impl FromStr for Span {
     type Err = ValueError;
 
@@ -217,8 +220,14 @@ impl FromStr for Span {
                         .1
                 }
             };
-            let ns = scaled(number, scale).ok_or_else(|| wrong("write a number and a unit"))?;
-            total = total.checked_add(ns).ok_or_else(|| wrong("it is too long"))?;
+            let too_long = || ValueError::new(format!("\"{text}\" is too long: a duration is at most 213503d"));
+            let is_too_long =
+                number.replace('_', "").parse().is_ok_and(|number: f64| number * scale as f64 >= SPAN_MAX);
+            let ns = match scaled(number, scale) {
+                None if is_too_long => return Err(too_long()),
+                ns => ns.ok_or_else(|| wrong("write a number and a unit"))?,
+            };
+            total = total.checked_add(ns).ok_or_else(too_long)?;
             rest = tail.trim_start();
         }
         Ok(Self { ns: total })
@@ -483,6 +492,16 @@ mod tests {
         assert_eq!(texts([5_000_000_000_000, 5_000_000_000_001]), "5000000000000B 5000000000001B");
         assert_eq!(texts([220_000_256, 1 << 40]), "209.81MiB 1.00TiB");
         assert_eq!(texts([0, 0]), "0B 0B");
+    }
+
+    #[test]
+    fn a_duration_that_is_too_long_is_told_as_one() {
+        for text in ["99999999h", "200000d 200000d", "213504d"] {
+            let error = text.parse::<Span>().unwrap_err().to_string();
+            assert_eq!(error, format!("\"{text}\" is too long: a duration is at most 213503d"));
+        }
+        assert!("0.5ns".parse::<Span>().unwrap_err().to_string().contains("is not a duration"));
+        assert!("213503d".parse::<Span>().is_ok());
     }
 
     #[test]
