@@ -107,8 +107,8 @@ fn without_effect_on_blocks(said: &Workload, workloads: &[Workload]) -> Option<S
         return Some("--block-size is of reads beside --write-block-size, and nothing reads: leave one out".to_owned());
     }
     if let Some(batch) = said.batch.filter(|batch| *batch > 1) {
-        if nothing(&|cell| one(cell.queue_depth.as_ref()).unwrap_or(1) >= batch) {
-            return Some(format!("--batch {batch} needs a --queue-depth of at least as many: raise that, or lower it"));
+        if nothing(&|cell| holds(cell, batch)) {
+            return Some(deeper(batch));
         }
         if nothing(&|cell| cell.engine != Some(EngineChoice::Psync)) {
             return Some(format!("--batch {batch} needs an engine that queues, not --engine psync"));
@@ -131,6 +131,20 @@ fn without_effect_on_blocks(said: &Workload, workloads: &[Workload]) -> Option<S
         return Some(format!("--file-order {order} needs one block size for all operations: use sequential"));
     }
     None
+}
+
+/// Why the batch that a workload of a plan has for itself never comes about: no depth of it holds so many.
+pub fn batch_without_effect(own: &Workload, whole: &Workload) -> Option<String> {
+    let batch = own.batch.filter(|batch| *batch > 1 && Kind::of(whole) == Kind::Blocks)?;
+    (!whole.expand().iter().any(|cell| holds(cell, batch))).then(|| deeper(batch))
+}
+
+fn holds(cell: &Workload, batch: u32) -> bool {
+    one(cell.queue_depth.as_ref()).unwrap_or(1) >= batch
+}
+
+fn deeper(batch: u32) -> String {
+    format!("--batch {batch} needs a --queue-depth of at least as many: raise that, or lower it")
 }
 
 /// The one value of a workload of a sweep.
@@ -246,6 +260,15 @@ mod tests {
         // A workload of its own says it, as one that was a job of fio.
         let own = flags("rw = 'read'\nfsync = 1\nbatch = 8");
         assert_eq!(without_effect(&Workload::default(), &[own]), None);
+    }
+
+    #[test]
+    fn a_batch_of_a_workload_of_its_own_needs_a_depth_too() {
+        let told = |own: &str, beside: &str| batch_without_effect(&flags(own), &flags(own).or(&flags(beside)));
+        assert!(told("batch = 4\nqueue_depth = 1", "").unwrap().contains("--queue-depth of at least as many"));
+        assert!(told("batch = 4", "").is_some());
+        assert_eq!(told("batch = 4", "queue_depth = [1, 8]"), None);
+        assert_eq!(told("queue_depth = 1", "batch = 4"), None, "what is said of all may be meant for others");
     }
 
     fn flags(line: &str) -> Workload {

@@ -265,7 +265,14 @@ pub(super) struct AskedRun {
 pub(super) fn asked(arguments: &RunArguments, state: &State, printer: Printer) -> anyhow::Result<AskedRun> {
     let mut plan = plan_of(arguments)?;
     let of_disks = stripe::become_targets(&mut plan, state)?;
-    Ok(AskedRun { of_disks, ..asked_with(arguments, plan, printer)? })
+    let own_workloads = plan.workloads.clone();
+    let asked = asked_with(arguments, plan, printer)?;
+    // Those of the plan come first.
+    let mut own = own_workloads.iter().zip(&asked.workloads);
+    if let Some(problem) = own.find_map(|(own, whole)| said_of_all::batch_without_effect(own, whole)) {
+        bail!("{problem}");
+    }
+    Ok(AskedRun { of_disks, ..asked })
 }
 
 /// The plan that is named, or one that says nothing.
