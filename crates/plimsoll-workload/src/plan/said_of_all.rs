@@ -9,7 +9,7 @@ use crate::{
     file_space::FileOrder,
     settings::{EngineChoice, FileSharing, ReadWrite, SyncMode},
     sweep::Sweep,
-    units::Percent,
+    units::{Extent, Percent},
     workload::Workload,
 };
 
@@ -122,6 +122,14 @@ fn without_effect_on_blocks(said: &Workload, workloads: &[Workload]) -> Option<S
     if said.stride.is_some() && nothing(&is_of_one_size) {
         return Some("--stride needs one block size for all operations".to_owned());
     }
+    if let Some(stride) = said.stride
+        && nothing(&|cell| !matches!(cell.size, Some(Extent::Bytes(size)) if stride >= size))
+    {
+        return Some(format!(
+            "--stride {stride} is not less than --size, so that one block would be read or written again and again: \
+             lower it, or raise --size"
+        ));
+    }
     if said.offset_increment.is_some() && nothing(&|cell| cell.files != Some(FileSharing::PerJob)) {
         return Some("--offset-increment is for jobs that share files: leave it or --files per-job out".to_owned());
     }
@@ -230,6 +238,7 @@ mod tests {
             ("batch = 2", psync, sweep),
             ("batch = 8", paced, sweep),
             ("stride = '64k'", ranges, sweep),
+            ("stride = '8M'", "rw = 'read'\nsize = '8M'", "rw = 'read'\nsize = '16M'"),
             ("offset_increment = '1M'", apart, sweep),
             ("file_order = 'turns:2'", ranges, sweep),
         ] {
