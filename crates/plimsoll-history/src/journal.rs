@@ -387,6 +387,8 @@ pub struct Recovered {
     pub run: Uuid,
     /// Where it is now.
     pub history: PathBuf,
+    /// Whether the journal tells its end: only its history had not taken it.
+    pub has_ended: bool,
     /// Where the rest of it may be had.
     pub rest: Rest,
 }
@@ -472,6 +474,7 @@ pub fn recover_into(state_directory: &Path, only: Option<&Path>) -> Recovery {
                     Ok(true) => recovery.runs.push(Recovered {
                         run: record.id,
                         history: history_path,
+                        has_ended: record.outcome != Outcome::Lost,
                         rest: match unfinished {
                             Some(_) => Rest::Resumable,
                             None if record.environment.cluster.is_some() => Rest::InCluster,

@@ -98,24 +98,29 @@ impl State {
             return Ok(());
         }
         let Recovery { runs, set_aside, problems, .. } = journal::recover_into(directory, only);
-        for Recovered { run, history, rest } in runs {
-            let place = self.history_flag(&history);
-            let goes_on = match rest {
-                Rest::Resumable => format!(", and `plimsoll run --resume {run}{place}` goes on with it"),
-                Rest::InCluster => {
-                    format!(", and `plimsoll kubernetes collect {run}{place}` gets the rest, while it is there")
-                }
-                Rest::Nowhere => String::new(),
-            };
-            printer.note(format!(
-                "recovered run {run}, which had ended without a word: `plimsoll show {run}{place}` shows it{goes_on}"
-            ));
-        }
+        runs.iter().for_each(|run| printer.note(self.recovered_in_words(run)));
         for aside in set_aside {
             printer
                 .warning(format!("a run is lost: its journal is damaged from the first line on: {}", aside.display()));
         }
         problems.into_iter().next().map_or(Ok(()), |problem| Err(problem).context("recover earlier runs"))
+    }
+
+    fn recovered_in_words(&self, Recovered { run, history, has_ended, rest }: &Recovered) -> String {
+        let place = self.history_flag(history);
+        let what = if *has_ended {
+            format!("saved run {run}, which its history could not take at the time")
+        } else {
+            format!("recovered run {run}, which had ended without a word")
+        };
+        let goes_on = match rest {
+            Rest::Resumable => format!(", and `plimsoll run --resume {run}{place}` goes on with it"),
+            Rest::InCluster => {
+                format!(", and `plimsoll kubernetes collect {run}{place}` gets the rest, while it is there")
+            }
+            Rest::Nowhere => String::new(),
+        };
+        format!("{what}: `plimsoll show {run}{place}` shows it{goes_on}")
     }
 
     /// What a command that is told of has at its end to find a history: nothing for that of the state directory.
@@ -195,5 +200,17 @@ mod tests {
         }
         let nowhere = State { history: HistoryLocation::File("h.db".into()), directory: None };
         assert_eq!(nowhere.history_flag(Path::new("h.db")), " --history h.db");
+    }
+
+    #[test]
+    fn only_a_run_whose_end_nobody_told_had_ended_without_a_word() {
+        let state = State { history: HistoryLocation::File("h.db".into()), directory: None };
+        let said = |has_ended| {
+            let history = PathBuf::from("h.db");
+            let run = uuid::Uuid::nil();
+            state.recovered_in_words(&Recovered { run, history, has_ended, rest: Rest::Nowhere })
+        };
+        assert!(said(false).contains("which had ended without a word: `plimsoll show"), "{}", said(false));
+        assert!(said(true).contains("which its history could not take at the time: `plimsoll show"), "{}", said(true));
     }
 }

@@ -273,10 +273,21 @@ fn a_state_directory_that_moves_takes_its_history_along() {
     dead_run(&before, &before.join(HISTORY_FILE), 1);
     fs::rename(&before, &after).unwrap();
     let recovery = recover(&after);
-    assert_eq!(
-        recovery.runs,
-        [Recovered { run: test_records::id(1), history: after.join(HISTORY_FILE), rest: Rest::Resumable }]
-    );
+    let history = after.join(HISTORY_FILE);
+    let lost = Recovered { run: test_records::id(1), history, has_ended: false, rest: Rest::Resumable };
+    assert_eq!(recovery.runs, [lost]);
+}
+
+#[test]
+fn of_a_run_that_only_its_history_did_not_take_it_is_known_that_it_ended() {
+    let directory = tempfile::tempdir().unwrap();
+    let (started, events) = test_records::events(1);
+    let history = directory.path().join(HISTORY_FILE);
+    let mut journal = Journal::create(directory.path(), &history, &started).unwrap();
+    events.iter().for_each(|event| journal.append(event).unwrap());
+    drop(journal);
+    let saved = Recovered { run: test_records::id(1), history, has_ended: true, rest: Rest::Nowhere };
+    assert_eq!(recover(directory.path()).runs, [saved]);
 }
 
 #[test]
