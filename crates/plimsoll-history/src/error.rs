@@ -62,6 +62,17 @@ pub enum HistoryError {
         /// What the kernel says.
         source: io::Error,
     },
+    /// There is a file, and it cannot be written, or nothing can be made beside it.
+    #[error(
+        "history {} cannot be written: check its permissions, those of its directory and the space there, \
+         or name another with --history", path.display()
+    )]
+    Unwritable {
+        /// The history.
+        path: PathBuf,
+        /// What the kernel says.
+        source: io::Error,
+    },
     /// There is no file where somebody says that there is one.
     #[error(
         "there is no history {}: check the name, or leave --history out for the user's own; the first run that is \
@@ -270,6 +281,19 @@ impl HistoryError {
                 | Self::NotKept { .. }
                 | Self::GoingOn { .. }
         )
+    }
+
+    /// Whether its disk is full or fails: what is named is right, and may take a record later.
+    pub fn is_of_disk(&self) -> bool {
+        match self {
+            Self::Inaccessible { source, .. } => {
+                matches!(source.sqlite_error_code(), Some(ErrorCode::DiskFull | ErrorCode::SystemIoFailure))
+            }
+            Self::Unreachable { source, .. } | Self::Unwritable { source, .. } => {
+                matches!(source.kind(), io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded)
+            }
+            _ => false,
+        }
     }
 
     pub(crate) fn of_sqlite(path: &Path, use_: Use, source: rusqlite::Error) -> Self {

@@ -277,14 +277,14 @@ fn exists(path: &Path) -> Result<bool, HistoryError> {
 
 /// An error unless a history can be written, or made where there is none. Nothing of it is changed.
 pub fn check_writable(path: &Path) -> Result<(), HistoryError> {
-    let is_there = exists(path)?;
-    if is_there {
-        let opened = fs::OpenOptions::new().append(true).open(path);
-        opened.map_err(|source| HistoryError::Unreachable { path: path.to_owned(), source })?;
+    if !exists(path)? {
+        return check_makeable(path);
     }
+    let opened = fs::OpenOptions::new().append(true).open(path);
     // SQLite makes files beside it.
-    check_makeable(path)?;
-    if is_there { check_ours(path) } else { Ok(()) }
+    let written = opened.and_then(|_| try_to_make_beside(path));
+    written.map_err(|source| HistoryError::Unwritable { path: path.to_owned(), source })?;
+    check_ours(path)
 }
 
 /// An error unless a file is empty or a history that this version knows. It is not written, but opened to write: who
@@ -303,18 +303,22 @@ fn check_ours(path: &Path) -> Result<(), HistoryError> {
     }
 }
 
-/// An error unless a history can be made at a path where there is none. Permissions tell only half of it (nobody makes
-/// files in /proc), so a file is made in the nearest directory that there is, and removed again.
+/// An error unless a history can be made at a path where there is none.
 fn check_makeable(path: &Path) -> Result<(), HistoryError> {
-    let unreachable = |source| HistoryError::Unreachable { path: path.to_owned(), source };
-    let absolute = std::path::absolute(path).map_err(unreachable)?;
+    try_to_make_beside(path).map_err(|source| HistoryError::Unreachable { path: path.to_owned(), source })
+}
+
+/// Permissions tell only half of it (nobody makes files in /proc), so a file is made in the nearest directory that there
+/// is, and removed again.
+fn try_to_make_beside(path: &Path) -> io::Result<()> {
+    let absolute = std::path::absolute(path)?;
     let directory = absolute.ancestors().skip(1).find(|directory| directory.exists()).unwrap_or(Path::new("/"));
     let trial = directory.join(format!(".plimsoll-{}", std::process::id()));
     match fs::File::create_new(&trial) {
-        Ok(_) => fs::remove_file(&trial).map_err(unreachable),
+        Ok(_) => fs::remove_file(&trial),
         // Another thread of this process tries the same.
         Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Ok(()),
-        Err(source) => Err(unreachable(source)),
+        Err(error) => Err(error),
     }
 }
 

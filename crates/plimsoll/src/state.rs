@@ -150,6 +150,8 @@ pub fn check_named(arguments: &SharedArguments) -> anyhow::Result<()> {
         Err(error @ (HistoryError::Damaged { .. } | HistoryError::Foreign { .. } | HistoryError::Newer { .. })) => {
             Err(error.into())
         }
+        // What cannot be saved at the end is a warning then.
+        Err(error) if error.is_of_disk() => Ok(()),
         checked => checked.map_err(|error| anyhow!(chain(&error))),
     }
 }

@@ -376,6 +376,37 @@ fn a_history_that_can_neither_be_read_nor_made_is_not_taken_for_an_empty_one() {
 }
 
 #[test]
+fn of_a_file_that_is_there_it_is_not_said_that_it_cannot_be_read_or_made() {
+    // Whoever may write it all the same makes nothing beside it.
+    let error = check_writable(Path::new("/proc/version")).unwrap_err();
+    assert!(
+        matches!(error, HistoryError::Unwritable { .. }) && error.to_string().contains("cannot be written"),
+        "{error}"
+    );
+    assert!(!error.is_of_disk());
+}
+
+#[test]
+fn a_full_disk_is_told_from_a_path_that_is_wrong() {
+    let sqlite = |code| {
+        let source = rusqlite::Error::SqliteFailure(rusqlite::ffi::Error::new(code), None);
+        HistoryError::of_sqlite(Path::new("h.db"), Use::Writing, source)
+    };
+    let kernel = |kind: io::ErrorKind| HistoryError::Unreachable { path: "h.db".into(), source: kind.into() };
+    for full in [
+        sqlite(rusqlite::ffi::SQLITE_FULL),
+        sqlite(rusqlite::ffi::SQLITE_IOERR_SHMSIZE),
+        kernel(io::ErrorKind::StorageFull),
+        kernel(io::ErrorKind::QuotaExceeded),
+    ] {
+        assert!(full.is_of_disk(), "{full:?}");
+    }
+    for wrong in [sqlite(rusqlite::ffi::SQLITE_READONLY), kernel(io::ErrorKind::PermissionDenied)] {
+        assert!(!wrong.is_of_disk(), "{wrong:?}");
+    }
+}
+
+#[test]
 fn a_history_that_may_not_be_written_can_be_read() {
     let (_directory, history) = with_runs(2);
     let path = history.path().to_owned();
