@@ -338,11 +338,13 @@ fn fold(bytes: &[u8]) -> Folded {
                     found.clear();
                 }
             }
+            RunEvent::Warning { .. } if !found.contains(&line.event) => found.push(line.event),
             _ => {}
         }
     }
     let record = Box::new(builder.finish());
-    // A slot that was cut off is done again, and what was said of the cells at the end is said anew.
+    // A slot that was cut off is done again, and what was said of the cells at the end is said anew. What was warned of
+    // stays true, as that files were kept.
     unfinished.truncate(counts);
     for event in found {
         unfinished.push(&serde_json::to_vec(&event).expect("what was read can be written"));
