@@ -68,6 +68,11 @@ impl Sweep {
             Outcome::Absent => {}
             Outcome::Removed { run, bytes } => self.removed.push(Removed { path, run, bytes }),
             Outcome::Left(reason) => self.left.push(Left { path, reason }),
+            Outcome::Emptied { run, files } => {
+                let removed = files.into_iter().map(|(name, bytes)| Removed { path: path.join(name), run, bytes });
+                self.removed.extend(removed);
+                self.left.push(Left { path, reason: LeftReason::Foreign });
+            }
         }
     }
 }

@@ -87,6 +87,8 @@ pub(crate) enum Outcome {
     Removed { run: Uuid, bytes: u64 },
     /// It is still there.
     Left(LeftReason),
+    /// It is a directory that is still there, because it holds what plimsoll did not make; these files in it are gone.
+    Emptied { run: Uuid, files: Vec<(OsString, u64)> },
 }
 
 impl Outcome {
@@ -168,35 +170,36 @@ pub(crate) fn empty_and_remove_directory(
     marker: MarkerFile,
 ) -> io::Result<Outcome> {
     let run = marker.marker().run;
-    let mut bytes = 0;
+    let mut files = Vec::new();
     let mut foreign = false;
     for entry in entries(directory)? {
-        if is_file_name(&entry) || is_user_name(&entry) {
-            match remove_regular(directory, &entry)? {
-                Some(freed) => bytes += freed,
-                None => foreign = true,
-            }
+        let freed = if is_file_name(&entry) || is_user_name(&entry) {
+            remove_regular(directory, &entry)?
         } else if is_tree_name(&entry) {
-            match remove_tree(directory, &entry)? {
-                Some(freed) => bytes += freed,
-                None => foreign = true,
-            }
+            remove_tree(directory, &entry)?
         } else if is_work_name(&entry) {
             match remove_work(directory, &entry, work_of(&marker)?)? {
-                Some(freed) => bytes += freed,
                 // The marker stays with it, so that it can be tried again.
-                None => return Ok(Outcome::Left(LeftReason::Foreign)),
+                None => return Ok(Outcome::Emptied { run, files }),
+                freed => freed,
             }
-        } else if entry != MARKER_NAME {
-            foreign = true;
+        } else if entry == MARKER_NAME {
+            continue;
+        } else {
+            None
+        };
+        match freed {
+            Some(bytes) => files.push((entry, bytes)),
+            None => foreign = true,
         }
     }
     unlink(directory, OsStr::new(MARKER_NAME))?;
     // Clients of NFS, and libfuse, keep what is open under another name, and a directory that holds that is not empty.
     drop(marker);
     if foreign {
-        return Ok(Outcome::Left(LeftReason::Foreign));
+        return Ok(Outcome::Emptied { run, files });
     }
+    let bytes = files.iter().map(|(_, bytes)| bytes).sum();
     match remove_empty(parent, name, run, bytes)? {
         // A sweep of another process was faster with the empty directory.
         Outcome::Absent => Ok(Outcome::Removed { run, bytes }),
