@@ -26,11 +26,11 @@ use plimsoll_workload::{
     certainty::Certainty,
     need::Need,
     pinning::Pinning,
-    plan::{Plan, PlanError, said_of_all},
+    plan::{BlockPlan, Plan, PlanError, said_of_all},
     plan_file::PlanFile,
     preset,
     provisioned::Provisioning,
-    settings::{Effort, EngineChoice, SyncMode},
+    settings::{Effort, EngineChoice, Layout, SyncMode},
     target_facts::{TargetFacts, TargetKind},
     workload::Workload,
 };
@@ -183,11 +183,7 @@ pub(super) fn request_of(
     check_pinning(&asked.workloads)?;
     check_user(arguments.measuring.workload.user.as_deref())?;
     let mut plan = Plan::resolve(&targets, &asked.workloads, &asked.certainty, asked.seed)?;
-    let touches_storage =
-        plan.cells.iter().any(|cell| cell.blocks().is_none_or(|blocks| blocks.engine != EngineChoice::Memory));
-    let lays_out = plan.cells.iter().any(|cell| cell.blocks().is_some());
-    let writes_test_files = touches_storage && lays_out && targets.iter().any(|target| target.size_bytes.is_none());
-    let times = report::plan::times(&plan, writes_test_files);
+    let times = report::plan::times(&plan, writes_test_files(&plan, &targets));
     if let Some(address) = &asked.detect_cloud {
         environment.cloud = cloud::detect(address).inspect_err(|unknown| printer.warning(unknown)).ok();
     }
@@ -224,6 +220,16 @@ pub(super) fn request_of(
         ..RunRequest::new(started)
     };
     Ok((request, times))
+}
+
+/// Whether test files are filled before anything is measured.
+fn writes_test_files(plan: &Plan, targets: &[TargetFacts]) -> bool {
+    let is_filled = |blocks: &BlockPlan| {
+        blocks.engine != EngineChoice::Memory && blocks.layout == Layout::Written && blocks.name_operation().is_none()
+    };
+    let mut filled = plan.cells.iter().filter(|cell| cell.blocks().is_some_and(is_filled));
+    let is_new = |name: &str| targets.iter().any(|target| target.name == name && target.size_bytes.is_none());
+    filled.any(|cell| is_new(&cell.target))
 }
 
 /// How a run ends. Errors of the run come before what it shows of a need.
@@ -539,6 +545,30 @@ mod tests {
     use plimsoll_record::verification::VerificationResult;
 
     use super::*;
+
+    #[test]
+    fn test_files_are_written_first_where_cells_find_data_in_files_of_their_own() {
+        let written = |size_bytes: Option<u64>, workload: &str| {
+            let target = TargetFacts {
+                name: "/d".into(),
+                kind: if size_bytes.is_some() { TargetKind::File } else { TargetKind::Directory },
+                size_bytes,
+                free_bytes: Some(1 << 40),
+                direct_alignment_bytes: Some(512),
+            };
+            let workload: Workload = toml::from_str(workload).unwrap();
+            let targets = [target];
+            let plan = Plan::resolve(&targets, &[workload], &Certainty::of(Effort::Quick), 1).unwrap();
+            writes_test_files(&plan, &targets)
+        };
+        assert!(written(None, "rw = 'randread'\nsize = '1M'"));
+        assert!(written(None, "rw = 'write'\nsize = '1M'"));
+        assert!(!written(Some(1 << 20), "rw = 'randread'\nsize = '1M'"));
+        assert!(!written(None, "rw = 'write'\nlayout = 'empty'\nsize = '1M'"));
+        assert!(!written(None, "rw = 'write'\nlayout = 'allocated'\nsize = '1M'"));
+        assert!(!written(None, "rw = 'randread'\nengine = 'memory'\nsize = '1M'"));
+        assert!(!written(None, "engine = 'filecreate'"));
+    }
 
     #[test]
     fn a_need_that_is_certainly_not_met_fails_a_run_that_went_well() {
