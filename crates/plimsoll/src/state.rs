@@ -13,7 +13,7 @@ use plimsoll_history::{
     journal::{self, Recovered, Recovery, Rest},
     location::HistoryLocation,
 };
-use plimsoll_run::objects::leftovers::{self, LeftReason};
+use plimsoll_run::objects::leftovers::{self, Left, LeftReason, Sweep};
 use plimsoll_workload::{error_chain::chain, shell_word::quoted};
 use rustix::fs::{Access, AtFlags, CWD, accessat};
 
@@ -170,15 +170,19 @@ fn sweep(directory: &Path, printer: Printer) -> anyhow::Result<()> {
     let swept = leftovers::sweep(directory).with_context(|| {
         format!("look for what earlier runs left behind in the state directory {}", directory.display())
     });
-    for removed in swept.iter().flat_map(|sweep| &sweep.removed) {
-        printer.note(format!("removed {}, left behind by run {}", removed.path.display(), removed.run));
-    }
-    for left in swept.iter().flat_map(|sweep| &sweep.left) {
-        if matches!(left.reason, LeftReason::Silent) {
-            printer.note(format!("{}, left behind by an earlier run, stays: {}", left.path.display(), left.reason));
-        }
-    }
-    swept.map(drop)
+    swept.map(|swept| told(&swept).for_each(|line| printer.note(line)))
+}
+
+/// What is said of what dead runs left behind. What is foreign has lost its mark, and is told of once.
+fn told(swept: &Sweep) -> impl Iterator<Item = String> {
+    let removed = swept.removed.iter();
+    let removed =
+        removed.map(|removed| format!("removed {}, left behind by run {}", removed.path.display(), removed.run));
+    let is_told = |left: &&Left| matches!(left.reason, LeftReason::Silent | LeftReason::Foreign);
+    let left = swept.left.iter().filter(is_told);
+    removed.chain(
+        left.map(|Left { path, reason }| format!("{}, left behind by an earlier run, stays: {reason}", path.display())),
+    )
 }
 
 /// Makes a directory that files can be made in.
@@ -190,6 +194,14 @@ fn make(directory: &Path) -> std::io::Result<()> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_file_that_stays_because_something_else_was_put_into_it_is_told_of() {
+        let left = |path: &str, reason| Left { path: path.into(), reason };
+        let left = vec![left("/d/v.img", LeftReason::Foreign), left("/d/k.img", LeftReason::Kept)];
+        let told: Vec<String> = told(&Sweep { left, ..Sweep::default() }).collect();
+        assert!(matches!(&told[..], [line] if line.starts_with("/d/v.img, left behind")), "{told:?}");
+    }
 
     #[test]
     fn only_the_history_of_the_state_directory_is_found_without_a_flag() {
