@@ -2,9 +2,9 @@
 //!
 //! In a directory `D` a run makes `D/plimsoll-<run>/` with a marker file in it; for a file `F` that does not exist it
 //! makes a marker `F.plimsoll` beside it, then `F`; for many files with names of their own in a directory, one marker
-//! for all of them (`name_set`). The marker is there before any data, and locked as long as the
-//! process lives. A list in the state directory names each object before it is made. So whatever moment a run is
-//! killed at, the next command finds what is left ([`leftovers::sweep`]), and so does the next run in the same place
+//! for all of them (`name_set`). The marker is there before any data, and locked as long as the process lives. A list
+//! in the state directory names each object before it is made. So whatever moment a run is killed at, the next command
+//! that tidies up finds what is left ([`leftovers::sweep`]), and so does the next run in the same place
 //! ([`leftovers::sweep_directory`]); what is not marked as ours is never written or removed. Files of earlier runs that
 //! are only read are shared with others who read them ([`TestObjects::share_file`]), and nothing is made for it.
 
