@@ -1,5 +1,6 @@
 //! What is kept of a run that was interrupted, so that it can go on: its start and its events up to the last slot that
-//! counts, and what later ones found wrong and was warned of, one a line. It lies beside the record in the history, and goes with it.
+//! counts, and what later ones found wrong and was warned of, one a line. It lies beside the record in the history, and
+//! goes with it.
 
 use plimsoll_record::event::{RunEvent, RunStarted};
 use serde_json::Value;
