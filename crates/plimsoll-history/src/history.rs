@@ -308,8 +308,8 @@ fn check_makeable(path: &Path) -> Result<(), HistoryError> {
     try_to_make_beside(path).map_err(|source| HistoryError::Unreachable { path: path.to_owned(), source })
 }
 
-/// Permissions tell only half of it (nobody makes files in /proc), so a file is made in the nearest directory that there
-/// is, and removed again.
+/// Permissions tell only half of it (nobody makes files in /proc), so a file is made in the nearest directory that is
+/// there, and removed again.
 fn try_to_make_beside(path: &Path) -> io::Result<()> {
     let absolute = std::path::absolute(path)?;
     let directory = absolute.ancestors().skip(1).find(|directory| directory.exists()).unwrap_or(Path::new("/"));

@@ -19,8 +19,8 @@ pub struct Unfinished {
 pub struct Beginning {
     /// All that was known when the run began.
     pub started: RunStarted,
-    /// What happened until the end of the last slot that counts, what slots that are done again found wrong, and what was
-    /// warned of since.
+    /// What happened until the end of the last slot that counts, what slots that are done again found wrong, and what
+    /// was warned of since.
     pub events: Vec<RunEvent>,
 }
 

@@ -377,7 +377,7 @@ impl Sites {
         stop: &AtomicBool,
         emit: &mut dyn FnMut(RunEvent),
     ) -> Result<(), RunError> {
-        let Made { target, wanted, .. } = made;
+        let Made { target, place, wanted } = made;
         let file = |(key, wanted)| made.file(key, wanted);
         let are = |layout: Layout| wanted.0.iter().filter(move |(_, file)| file.layout == layout);
         let allocated: Vec<LayoutFile> = are(Layout::Allocated).map(file).collect();
