@@ -44,14 +44,16 @@ pub fn of_sweeps(cells: &[Cell]) -> Vec<(usize, Finding)> {
             continue;
         }
         let points: Option<Vec<DepthPoint>> = group.iter().map(|other| depth_point(&cells[*other])).collect();
-        let Some(knee) = points.and_then(|points| knee(&points)) else { continue };
+        let Some((points, knee)) = points.and_then(|points| knee(&points).map(|knee| (points, knee))) else { continue };
         let at = group.iter().copied().find(|other| depth(&cells[*other]) == knee.depth).unwrap_or(index);
         let text = if knee.open_ended {
             format!("the rate still grows at depth {}, the deepest of the sweep: {} IOPS", knee.depth, iops(knee.rate))
         } else {
+            let is_certain = points.iter().all(|point| point.interval.is_some());
             format!(
-                "depth {} is enough: {} IOPS, within 5 % of the sweep's highest ({})",
+                "depth {} is enough{}: {} IOPS, within 5 % of the sweep's highest ({})",
                 knee.depth,
+                if is_certain { "" } else { ", as far as so little tells" },
                 iops(knee.rate),
                 iops(knee.highest_rate)
             )
@@ -83,11 +85,11 @@ fn queue_bound_cells(cells: &[Cell], group: &[usize]) -> Vec<(usize, Finding)> {
         if group.iter().any(did_less) {
             return None;
         }
-        let text = format!(
-            "{} of the latency is waiting in the queue: this rate needs a depth of at least {:.0}",
-            percent(bound.waiting_share),
-            bound.depth_needed.ceil()
-        );
+        let waiting = format!("{} of the latency is waiting in the queue", percent(bound.waiting_share));
+        let text = match bound.depth_needed.ceil() {
+            needed if needed > 1.0 => format!("{waiting}: this rate needs a depth of at least {needed:.0}"),
+            _ => waiting,
+        };
         let evidence = [
             ("waiting_share", json!(bound.waiting_share)),
             ("service_ns", json!(bound.service_ns)),
@@ -160,8 +162,8 @@ mod tests {
 
     #[test]
     fn no_depth_is_called_better_within_the_error_or_by_what_is_no_rate_of_the_storage() {
-        let known_to = |error: f64| {
-            let mut cells = measured(&[(1000, 1_000_000), (2000, 1_000_000), (4000, 1_000_000), (4400, 1_800_000)]);
+        let known_to = |error: f64, last: u64| {
+            let mut cells = measured(&[(1000, 1_000_000), (2000, 1_000_000), (4000, 1_000_000), (last, 1_800_000)]);
             for cell in &mut cells {
                 let iops = rate(cell).unwrap();
                 let (low, high) = (iops * (1.0 - error), iops * (1.0 + error));
@@ -169,9 +171,11 @@ mod tests {
             }
             cells
         };
-        assert_eq!(texts("depth-knee", &known_to(0.01)).len(), 1);
-        assert_eq!(texts("depth-knee", &known_to(0.1)), []);
-        let mut cells = known_to(0.01);
+        let [(_, text)] = &texts("depth-knee", &known_to(0.01, 4100))[..] else { panic!("one knee") };
+        assert!(text.starts_with("depth 4 is enough: 4,000 IOPS"), "{text}");
+        assert_eq!(texts("depth-knee", &known_to(0.01, 4400)).len(), 1);
+        assert_eq!(texts("depth-knee", &known_to(0.1, 4400)), []);
+        let mut cells = known_to(0.01, 4400);
         cells[1].verdict = Some(Verdict::ClientLimited);
         assert_eq!(texts("depth-knee", &cells), []);
     }
@@ -179,7 +183,7 @@ mod tests {
     #[test]
     fn the_lowest_depth_near_the_maximum_is_told_once_all_depths_were_measured() {
         let [(cell, text)] = &knees(&[1000, 1900, 1980, 2000])[..] else { panic!("one knee") };
-        assert!(*cell == 1 && text.starts_with("depth 2 is enough: 1,900 IOPS"), "{text}");
+        assert!(*cell == 1 && text.starts_with("depth 2 is enough, as far as so little tells: 1,900 IOPS"), "{text}");
         let [(cell, text)] = &knees(&[1000, 2000, 4000, 8000])[..] else { panic!("one knee") };
         assert!(*cell == 3 && text.contains("still grows at depth 8"), "{text}");
         // The deepest was not run.
@@ -204,6 +208,10 @@ mod tests {
         let text = "62 % of the latency is waiting in the queue: this rate needs a depth of at least 3";
         assert_eq!(waits((2900, 1_300_000)), [(3, text.to_owned())]);
         assert_eq!(waits((2000, 2_000_000)), []);
+        // Where depth 1 would do, a least depth says nothing.
+        let slow = [(1000, 1_000_000), (900, 2_200_000), (900, 4_400_000), (900, 8_800_000)];
+        let told = said("queue-bound-latency", &slow);
+        assert!(told.len() == 3 && told.iter().all(|(_, text)| text.ends_with(" is waiting in the queue")), "{told:?}");
         for verdict in [Verdict::ClientLimited, Verdict::Cached, Verdict::Burst] {
             let mut cells = measured(&rates((2900, 1_300_000)));
             cells[0].verdict = Some(verdict);
