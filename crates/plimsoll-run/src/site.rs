@@ -272,7 +272,7 @@ impl Sites {
         emit: &mut dyn FnMut(RunEvent),
     ) -> Result<(), RunError> {
         self.lay_out(made, seed, stop, emit)?;
-        if let (Some(common), Place::Files(files)) = (self.common.filter(|common| common.makes()), &made.place)
+        if let (Some(common), Place::Files(files)) = (self.common.filter(CommonFiles::makes), &made.place)
             && let Some(directory) = files.values().next().and_then(|file| file.parent())
         {
             self.in_use.push(common.offer(directory)?);
