@@ -5,6 +5,7 @@
 //! nothing stays in the cache.
 
 use std::{
+    collections::BTreeMap,
     fs::{File, OpenOptions},
     io,
     ops::ControlFlow,
@@ -141,27 +142,26 @@ pub fn random_content(seed: u64) -> impl Fn(usize, u64, &mut [u8]) + Sync {
 const WHOLE_BLOCKS: [i64; 3] = [0xef53, 0x5846_5342, 0x0102_1994];
 
 /// Checks that file systems can hold new sets of files in these directories, and leaves a fifth of the free inodes to
-/// others. With each directory comes what they take there where each file takes whole blocks of so many bytes.
+/// others. `room` says what they take in those that share one, where each file takes whole blocks of so many bytes.
 ///
 /// # Errors
 /// When one cannot, or does not tell.
-pub fn check_room<'a, R: Fn(u64) -> Room>(rooms: impl IntoIterator<Item = (&'a Path, R)>) -> Result<(), LayoutError> {
-    let mut needs: Vec<(u64, &Path, StatVfs, Room)> = Vec::new();
-    for (directory, room) in rooms {
-        let unknown = |error: Errno| LayoutError::Write { path: directory.to_owned(), source: error.into() };
-        let facts = statvfs(directory).map_err(unknown)?;
-        let system = statfs(directory).map_err(unknown)?.f_type;
-        let device = stat(directory).map_err(unknown)?.st_dev;
-        let room = room(if WHOLE_BLOCKS.contains(&system) { facts.f_frsize } else { 1 });
-        match needs.iter_mut().find(|(known, ..)| *known == device) {
-            Some((.., all)) => {
-                all.content_bytes = all.content_bytes.saturating_add(room.content_bytes);
-                all.names = all.names.saturating_add(room.names);
-            }
-            None => needs.push((device, directory, facts, room)),
+pub fn check_room(directories: &[&Path], room: impl Fn(&[&Path], u64) -> Room) -> Result<(), LayoutError> {
+    let mut systems: Vec<(u64, Vec<&Path>)> = Vec::new();
+    let unknown = |directory: &Path, error: Errno| LayoutError::Write { path: directory.into(), source: error.into() };
+    for &directory in directories {
+        let device = stat(directory).map_err(|error| unknown(directory, error))?.st_dev;
+        match systems.iter_mut().find(|(known, _)| *known == device) {
+            Some((_, sharing)) => sharing.push(directory),
+            None => systems.push((device, vec![directory])),
         }
     }
-    for (_, directory, facts, Room { content_bytes, names: files }) in needs {
+    for (_, sharing) in systems {
+        let directory = sharing[0];
+        let facts = statvfs(directory).map_err(|error| unknown(directory, error))?;
+        let system = statfs(directory).map_err(|error| unknown(directory, error))?.f_type;
+        let block_bytes = if WHOLE_BLOCKS.contains(&system) { facts.f_frsize } else { 1 };
+        let Room { content_bytes, names: files } = room(&sharing, block_bytes);
         // File systems without a fixed number of inodes report none at all.
         if facts.f_files > 0 && facts.f_favail / 5 * 4 < files {
             return Err(LayoutError::NoInodes { path: directory.to_owned(), needed: files, free: facts.f_favail });
@@ -354,17 +354,20 @@ fn is_refused(error: &io::Error) -> bool {
 /// # Errors
 /// When it has not, or does not tell.
 pub fn check_free(files: &[LayoutFile]) -> Result<(), LayoutError> {
-    let mut needs: Vec<(u64, u64, &LayoutFile)> = Vec::new();
     let failed = |file: &LayoutFile, source| LayoutError::Write { path: file.path.clone(), source };
+    // One that has two names is there once.
+    let mut missing: BTreeMap<(u64, u64), (u64, &LayoutFile)> = BTreeMap::new();
     for file in files {
         let facts = file.path.symlink_metadata().map_err(|error| failed(file, error))?;
         let missing_bytes = file.bytes.saturating_sub(facts.blocks() * 512);
-        match needs.iter_mut().find(|(device, ..)| *device == facts.dev()) {
-            Some((_, needed_bytes, _)) => *needed_bytes += missing_bytes,
-            None => needs.push((facts.dev(), missing_bytes, file)),
-        }
+        let known = missing.entry((facts.dev(), facts.ino())).or_insert((missing_bytes, file));
+        known.0 = known.0.max(missing_bytes);
     }
-    for (_, needed_bytes, file) in needs {
+    let mut needs: BTreeMap<u64, (u64, &LayoutFile)> = BTreeMap::new();
+    for ((device, _), (missing_bytes, file)) in missing {
+        needs.entry(device).or_insert((0, file)).0 += missing_bytes;
+    }
+    for (needed_bytes, file) in needs.into_values() {
         let free_bytes = free(&statvfs(&file.path).map_err(|error| failed(file, error.into()))?);
         if free_bytes < needed_bytes {
             let path = file.path.parent().unwrap_or(&file.path).to_owned();

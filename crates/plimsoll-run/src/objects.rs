@@ -109,6 +109,8 @@ struct OwnedFile {
     marker: MarkerFile,
     /// Whether others may have it too, because it is only read. It stays, whatever its marker says.
     is_shared: bool,
+    /// Whether a cell of this run writes to it, by whatever name.
+    is_written_to: bool,
 }
 
 /// Where a file is, or is to be.
@@ -230,7 +232,14 @@ impl TestObjects {
                 {
                     let file = Some(MarkedFile::to_become(&found, bytes));
                     marker.change(|marker| marker.file = file).map_err(failed)?;
-                    self.files.push(OwnedFile { path: path.clone(), name, parent, marker, is_shared: false });
+                    self.files.push(OwnedFile {
+                        path: path.clone(),
+                        name,
+                        parent,
+                        marker,
+                        is_shared: false,
+                        is_written_to: false,
+                    });
                     return Ok(TestFile { path, provenance: Provenance::Kept });
                 }
                 Opened::Abandoned(marker) | Opened::Unlockable(marker) => {
@@ -249,7 +258,14 @@ impl TestObjects {
             }
             self.list(ObjectKind::File, &path);
             if let Some(marker) = make_file(parent.as_fd(), &name, &self.owner, bytes).map_err(failed)? {
-                self.files.push(OwnedFile { path: path.clone(), name, parent, marker, is_shared: false });
+                self.files.push(OwnedFile {
+                    path: path.clone(),
+                    name,
+                    parent,
+                    marker,
+                    is_shared: false,
+                    is_written_to: false,
+                });
                 return Ok(TestFile { path, provenance: Provenance::Created });
             }
         }
@@ -298,7 +314,14 @@ impl TestObjects {
                     if found().is_none() {
                         return Ok(None);
                     }
-                    self.files.push(OwnedFile { path: path.clone(), name, parent, marker, is_shared: true });
+                    self.files.push(OwnedFile {
+                        path: path.clone(),
+                        name,
+                        parent,
+                        marker,
+                        is_shared: true,
+                        is_written_to: false,
+                    });
                     return Ok(Some(TestFile { path, provenance }));
                 }
                 // Another user's marker that only that one may read says that the file is somebody else's.

@@ -257,9 +257,10 @@ impl From<SlotError> for RunError {
 /// Refuses sets of more files, or of more bytes, than there is room for on the file systems that they are made in.
 fn check_room(plan: &Plan) -> Result<(), RunError> {
     let with_files = plan.cells.iter().filter(|cell| cell.files().is_some());
-    let targets: BTreeSet<&str> = with_files.map(|cell| cell.target.as_str()).collect();
-    let room = |target| (Path::new(target), move |block_bytes| plan.room(target, block_bytes));
-    layout::check_room(targets.into_iter().map(room)).map_err(RunError::Layout)
+    let directories: BTreeSet<&Path> = with_files.map(|cell| Path::new(&cell.target)).collect();
+    let directories: Vec<&Path> = directories.into_iter().collect();
+    let room = |shared: &[&Path], block_bytes| plan.room(|name| shared.contains(&Path::new(name)), block_bytes);
+    layout::check_room(&directories, room).map_err(RunError::Layout)
 }
 
 /// A number that no other process has, of this run or another: what it writes is never taken for what was there before.

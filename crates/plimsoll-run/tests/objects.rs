@@ -579,11 +579,11 @@ fn a_full_file_system_is_one_sentence_and_leaves_nothing() {
         // Known before anything is written.
         let refused = lay_out(&[file(0, 1 << 30)], &objects, &random_content(1), &mut go_on, &stop);
         no_space(refused.unwrap_err());
-        let many = |_| Room { content_bytes: 0, names: 10_000 };
-        assert!(matches!(check_room([(&*mount.point, many)]), Err(LayoutError::NoInodes { .. })));
+        let many = |_: &[&Path], _| Room { content_bytes: 0, names: 10_000 };
+        assert!(matches!(check_room(&[&mount.point], many), Err(LayoutError::NoInodes { .. })));
         // Files that have a byte each take more than that.
-        let whole = |block_bytes: u64| Room { content_bytes: 64_000 * block_bytes, names: 1 };
-        no_space(check_room([(&*mount.point, whole)]).unwrap_err());
+        let whole = |_: &[&Path], block_bytes: u64| Room { content_bytes: 64_000 * block_bytes, names: 1 };
+        no_space(check_room(&[&mount.point], whole).unwrap_err());
         // Somebody else takes the space after it was checked: the first file is being written then.
         let thief = mount.point.join("thief");
         let take = |_: usize, _: u64, _: &mut [u8]| {

@@ -14,7 +14,9 @@ use super::{counted, exact, iterations};
 /// What sets of files take of a target at the same time, in a clause; nothing where there are none.
 pub(super) fn in_all(plan: &Plan) -> String {
     let of_sets = plan.cells.iter().filter(|cell| cell.files().is_some());
-    let largest = of_sets.map(|cell| plan.room(&cell.target, 1)).max_by_key(|room| (room.content_bytes, room.names));
+    let largest = of_sets
+        .map(|cell| plan.room(|target| target == cell.target, 1))
+        .max_by_key(|room| (room.content_bytes, room.names));
     largest.map_or_else(String::new, |room| {
         let bytes = numbers::bytes(room.content_bytes);
         match room.names {

@@ -128,15 +128,31 @@ fn sets_of_files_in_several_directories_of_a_file_system_are_to_fit_together() {
     let directories = ["a", "b"].map(|name| root.path().join(name));
     directories.iter().for_each(|directory| std::fs::create_dir(directory).unwrap());
     let facts = statvfs(root.path()).unwrap();
-    let check = |directories: &[PathBuf], room: Room| {
-        check_room(directories.iter().map(|directory| (&**directory, move |_| room)))
+    let [a, b] = directories.each_ref().map(|directory| &**directory);
+    let each = |content_bytes: u64, names: u64| {
+        move |sharing: &[&Path], _| {
+            let count = sharing.len() as u64;
+            Room { content_bytes: content_bytes * count, names: names * count }
+        }
     };
-    let room = Room { content_bytes: free(&facts) / 3 * 2, names: 1 };
-    check(&directories[..1], room).unwrap();
-    assert!(matches!(check(&directories, room), Err(LayoutError::NoSpace { .. })));
+    let bytes = free(&facts) / 3 * 2;
+    check_room(&[a], each(bytes, 1)).unwrap();
+    assert!(matches!(check_room(&[a, b], each(bytes, 1)), Err(LayoutError::NoSpace { .. })));
     if facts.f_files > 0 {
-        let room = Room { content_bytes: 0, names: facts.f_favail / 2 };
-        check(&directories[..1], room).unwrap();
-        assert!(matches!(check(&directories, room), Err(LayoutError::NoInodes { .. })));
+        let names = facts.f_favail / 2;
+        check_room(&[a], each(0, names)).unwrap();
+        assert!(matches!(check_room(&[a, b], each(0, names)), Err(LayoutError::NoInodes { .. })));
     }
+}
+
+#[test]
+fn a_file_that_has_two_names_is_to_fit_once() {
+    let root = tempfile::tempdir().unwrap();
+    let bytes = free(&statvfs(root.path()).unwrap()) / 3 * 2;
+    let file = |name: &str| LayoutFile { path: root.path().join(name), bytes };
+    File::create(root.path().join("a")).unwrap();
+    std::fs::hard_link(root.path().join("a"), root.path().join("b")).unwrap();
+    check_free(&[file("a"), file("b")]).unwrap();
+    File::create(root.path().join("c")).unwrap();
+    assert!(matches!(check_free(&[file("a"), file("c")]), Err(LayoutError::NoSpace { .. })));
 }

@@ -32,6 +32,8 @@ impl TestObjects {
     pub fn note_layout(&mut self, path: &Path, is_written_to: bool) {
         let Some(index) = self.index_of(path) else { return };
         let made = &mut self.files[index];
+        made.is_written_to |= is_written_to;
+        let is_written_to = made.is_written_to;
         if let Ok(Some(found)) = file_of(made.parent.as_fd(), &made.name, &made.marker) {
             let _ = made.change(|file| file.laid_out(&found, is_written_to));
         }
@@ -146,6 +148,12 @@ mod tests {
             let _ = fs::remove_file(&path);
             assert_eq!(fs::read_dir(place.path()).unwrap().count(), 0);
         }
+        // Another cell reads it by another name.
+        let mut objects = make(true);
+        objects.note_layout(&path, false);
+        kill(objects);
+        write_into(&path, b"data");
+        assert_eq!(sweep_directory(place.path()).unwrap().removed.len(), 1);
         // A run that goes on to its end knows its own file.
         let objects = make(false);
         write_into(&path, b"XFSB");

@@ -19,14 +19,15 @@ pub struct Room {
 }
 
 impl Plan {
-    /// What the sets of files on a target take of it, where each file takes whole blocks of so many bytes.
-    pub fn room(&self, target: &str, block_bytes: u64) -> Room {
-        room(&self.cells, target, block_bytes)
+    /// What the sets of files on targets take of the file system that these share, where each file takes whole blocks of
+    /// so many bytes.
+    pub fn room(&self, is_there: impl Fn(&str) -> bool, block_bytes: u64) -> Room {
+        room(&self.cells, is_there, block_bytes)
     }
 }
 
-fn room(cells: &[CellPlan], target: &str, block_bytes: u64) -> Room {
-    let sets = cells.iter().filter(|cell| cell.target == target).filter_map(CellPlan::files);
+fn room(cells: &[CellPlan], is_there: impl Fn(&str) -> bool, block_bytes: u64) -> Room {
+    let sets = cells.iter().filter(|cell| is_there(&cell.target)).filter_map(CellPlan::files);
     let sets: Vec<(bool, Room)> = sets.map(|set| (set.stays(), of_set(set, block_bytes))).collect();
     let most = |count: fn(&Room) -> u64| {
         let of = |stays: bool| sets.iter().filter(move |set| set.0 == stays).map(move |(_, room)| count(room));
@@ -116,7 +117,7 @@ fn of_set(set: &FilePlan, block_bytes: u64) -> Room {
 /// Refuses sets of more bytes than are free.
 pub(super) fn check(targets: &[TargetFacts], cells: &[CellPlan]) -> Result<(), PlanError> {
     for target in targets {
-        let needed = room(cells, &target.name, 1).content_bytes;
+        let needed = room(cells, |name| name == target.name, 1).content_bytes;
         if let Some(free) = target.free_bytes.filter(|free| needed > *free) {
             let [free, needed] = in_one_unit([free, needed]);
             let problem = format!(
@@ -157,14 +158,20 @@ mod tests {
             "name = 'c'\nphases = 'write,read,delete'\nfile_count = 30\nfile_size = '1k'",
             "name = 'd'\nphases = 'write'\nfile_count = 40\nfile_size = '1k'",
         ]);
-        let room = plan(&four, 70 << 10).unwrap().room("/mnt/a", 1);
+        let room = plan(&four, 70 << 10).unwrap().room(|target| target == "/mnt/a", 1);
         assert_eq!(room, Room { content_bytes: 70 << 10, names: 10 + 22 + 40 });
+        let mut twice = plan(&four, 70 << 10).unwrap();
+        let beside = twice.cells.iter().cloned().map(|cell| CellPlan { target: "/mnt/b".to_owned(), ..cell });
+        let beside: Vec<_> = beside.collect();
+        twice.cells.extend(beside);
+        let both = Room { content_bytes: (2 * 30 + 40) << 10, names: 2 * (10 + 22) + 40 };
+        assert_eq!(twice.room(|_| true, 1), both, "of both targets a set that ends is there at a time");
         let why = plan(&four, (70 << 10) - 1).unwrap_err();
         assert!(why.contains("is free but the files need") && why.contains("at the same time"), "{why}");
         // The five warm cells of this one keep what they read.
         let honest = preset::find("k8s-io-honest").unwrap().workloads(Effort::Standard);
         let largest = 5 * 100 * (1 << 20);
-        assert!(plan(&honest, 1 << 40).unwrap().room("/mnt/a", 1).content_bytes > 2 * largest);
+        assert!(plan(&honest, 1 << 40).unwrap().room(|target| target == "/mnt/a", 1).content_bytes > 2 * largest);
         assert!(plan(&honest, largest + (200 << 20)).is_err());
     }
 
@@ -172,7 +179,7 @@ mod tests {
     fn files_that_stay_empty_need_no_bytes() {
         let content_bytes = |phases: &str| {
             let workload = sets(&[&format!("phases = '{phases}'\nfile_count = 10\nfile_size = '1k'")]);
-            plan(&workload, 1 << 20).unwrap().room("/mnt/a", 1).content_bytes
+            plan(&workload, 1 << 20).unwrap().room(|target| target == "/mnt/a", 1).content_bytes
         };
         for empty in ["create,stat,delete", "create", "mkdir,rmdir"] {
             assert_eq!(content_bytes(empty), 0, "{empty}");
@@ -187,7 +194,8 @@ mod tests {
         let room = |phases: &str, block_bytes: u64| {
             let shape = "file_count = 10\nfile_size = '1k'\nblock_size = '8k'";
             let workload = sets(&[&format!("phases = '{phases}'\n{shape}")]);
-            let Room { content_bytes, names } = plan(&workload, 1 << 20).unwrap().room("/mnt/a", block_bytes);
+            let Room { content_bytes, names } =
+                plan(&workload, 1 << 20).unwrap().room(|target| target == "/mnt/a", block_bytes);
             (content_bytes >> 10, names)
         };
         for (phases, bytes, whole_blocks, names) in [
