@@ -312,6 +312,7 @@ fn fold(bytes: &[u8]) -> Folded {
     let mut counts = unfinished.length();
     // Slots of a phase are each other's load: one that was cut off is done again with all that began beside it.
     let mut begun = BTreeSet::new();
+    let mut at_work = BTreeSet::new();
     let mut found = Vec::new();
     let Beginning { history, directory, started } = beginning;
     let mut builder = RecordBuilder::new(*started);
@@ -329,8 +330,12 @@ fn fold(bytes: &[u8]) -> Folded {
         checksum = line.checksum;
         unfinished.push(line.text);
         match &line.event {
-            RunEvent::SlotStarted { cell, .. } => drop(begun.insert(*cell)),
+            RunEvent::SlotStarted { cell, .. } => {
+                begun.insert(*cell);
+                at_work.insert(*cell);
+            }
             RunEvent::SlotFinished(slot) => {
+                at_work.remove(&slot.cell);
                 found.extend(found_wrong(slot));
                 begun.retain(|cell| *cell != slot.cell || slot.is_cut);
                 if begun.is_empty() && !slot.is_cut {
@@ -338,13 +343,13 @@ fn fold(bytes: &[u8]) -> Folded {
                     found.clear();
                 }
             }
-            RunEvent::Warning { .. } if !found.contains(&line.event) => found.push(line.event),
+            RunEvent::Warning { .. } if at_work.is_empty() && !found.contains(&line.event) => found.push(line.event),
             _ => {}
         }
     }
     let record = Box::new(builder.finish());
     // A slot that was cut off is done again, and what was said of the cells at the end is said anew. What was warned of
-    // stays true, as that files were kept.
+    // beside slots stays true, as that files were kept.
     unfinished.truncate(counts);
     for event in found {
         unfinished.push(&serde_json::to_vec(&event).expect("what was read can be written"));

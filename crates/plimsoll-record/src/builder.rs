@@ -122,6 +122,8 @@ impl RecordBuilder {
                     }
                 }
             }
+            // What stays true is warned of again by each who goes on with a run.
+            RunEvent::Warning { text } if self.record.warnings.contains(text) => {}
             RunEvent::Warning { text } => self.record.warnings.push(text.clone()),
             RunEvent::CellFinished { cell, judgement } => {
                 if let Some(application) = self.record.cells.get_mut(*cell).and_then(|cell| cell.application.as_mut()) {

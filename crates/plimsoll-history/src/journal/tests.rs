@@ -404,6 +404,7 @@ fn a_slot_that_was_cut_off_is_not_kept_and_what_was_warned_of_is() {
     let (_, mut first) = until_slot(1, 1);
     let Some(RunEvent::SlotFinished(slot)) = events.last_mut() else { panic!("it ends with a slot") };
     slot.is_cut = true;
+    events.insert(events.len() - 1, RunEvent::Warning { text: "of what is done again".to_owned() });
     let warning = RunEvent::Warning { text: "kept /mnt/data".to_owned() };
     events.extend([warning.clone(), warning.clone()]);
     first.push(warning);
