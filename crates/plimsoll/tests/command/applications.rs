@@ -153,7 +153,8 @@ fn side_by_side_each_target_has_processors_of_its_own_and_the_others_next() {
     }
     // One that ends leaves the others alone.
     let verify = "case $TARGET_DIR in /dev/shm*) exit 1;; esac";
-    let alone = ["--parallel", "--command", "true", "--verify-command", verify, "--iterations", "4", "--settle", "0"];
+    let alone = ["--parallel", "--command", "sleep 0.1", "--verify-command", verify];
+    let alone = [&alone[..], &["--iterations", "4", "--settle", "0"]].concat();
     let said = desk.run(&[&["DATA", memory_name], alone.as_slice()].concat());
     let text = said.stdout.split_whitespace().collect::<Vec<_>>().join(" ");
     assert!(said.code == Some(5) && text.contains("at the same time until another ended"), "{}", said.stdout);
