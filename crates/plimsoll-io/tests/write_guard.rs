@@ -105,7 +105,7 @@ fn a_mounted_device_is_refused() {
     let (unnamed, named) = refused(&device, &device.path);
     for refusal in [unnamed, named] {
         assert!(matches!(refusal, Refusal::Mounted { .. }), "{refusal}");
-        assert!(refusal.to_string().contains(&format!("umount {}", mount.path.display())), "{refusal}");
+        assert!(refusal.to_string().contains(&format!("umount '{}'", mount.path.display())), "{refusal}");
     }
 }
 

@@ -19,8 +19,8 @@ pub struct Room {
 }
 
 impl Plan {
-    /// What the sets of files on targets take of the file system that these share, where each file takes whole blocks of
-    /// so many bytes.
+    /// What the sets of files on targets take of the file system that these share, where each file takes whole blocks
+    /// of so many bytes.
     pub fn room(&self, is_there: impl Fn(&str) -> bool, block_bytes: u64) -> Room {
         room(&self.cells, is_there, block_bytes)
     }
