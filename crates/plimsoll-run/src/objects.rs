@@ -120,6 +120,13 @@ struct Spot {
     parent: Arc<OwnedFd>,
 }
 
+impl OwnedFile {
+    fn new(spot: Spot, marker: MarkerFile, is_shared: bool) -> Self {
+        let Spot { path, name, parent } = spot;
+        Self { path, name, parent, marker, is_shared, is_written_to: false }
+    }
+}
+
 /// A directory of our own inside of a directory target.
 #[derive(Debug)]
 pub struct TestDirectory {
@@ -232,14 +239,8 @@ impl TestObjects {
                 {
                     let file = Some(MarkedFile::to_become(&found, bytes));
                     marker.change(|marker| marker.file = file).map_err(failed)?;
-                    self.files.push(OwnedFile {
-                        path: path.clone(),
-                        name,
-                        parent,
-                        marker,
-                        is_shared: false,
-                        is_written_to: false,
-                    });
+                    let spot = Spot { path: path.clone(), name, parent };
+                    self.files.push(OwnedFile::new(spot, marker, false));
                     return Ok(TestFile { path, provenance: Provenance::Kept });
                 }
                 Opened::Abandoned(marker) | Opened::Unlockable(marker) => {
@@ -258,14 +259,8 @@ impl TestObjects {
             }
             self.list(ObjectKind::File, &path);
             if let Some(marker) = make_file(parent.as_fd(), &name, &self.owner, bytes).map_err(failed)? {
-                self.files.push(OwnedFile {
-                    path: path.clone(),
-                    name,
-                    parent,
-                    marker,
-                    is_shared: false,
-                    is_written_to: false,
-                });
+                let spot = Spot { path: path.clone(), name, parent };
+                self.files.push(OwnedFile::new(spot, marker, false));
                 return Ok(TestFile { path, provenance: Provenance::Created });
             }
         }
@@ -314,14 +309,8 @@ impl TestObjects {
                     if found().is_none() {
                         return Ok(None);
                     }
-                    self.files.push(OwnedFile {
-                        path: path.clone(),
-                        name,
-                        parent,
-                        marker,
-                        is_shared: true,
-                        is_written_to: false,
-                    });
+                    let spot = Spot { path: path.clone(), name, parent };
+                    self.files.push(OwnedFile::new(spot, marker, true));
                     return Ok(Some(TestFile { path, provenance }));
                 }
                 // Another user's marker that only that one may read says that the file is somebody else's.

@@ -179,7 +179,7 @@ fn advice(diagnosis: &Diagnosis) -> Vec<Advice> {
     if !waiting.is_empty() {
         advise(
             LOST_RUNS,
-            "the directory of that history is not there, or was made anew: mount its file system, or keep any run there \
+            "the directory of their history is not there, or was made anew: mount its file system, or keep any run there \
              with --history, and the next command recovers them",
         );
     }
