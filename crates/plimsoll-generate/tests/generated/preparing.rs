@@ -103,13 +103,17 @@ impl Prepared {
     }
 }
 
-/// Whether loop devices can be made here.
+/// Whether loop devices and file systems can be made here.
 fn can_be_done() -> bool {
-    let is_root = rustix::process::geteuid().is_root();
-    if !is_root {
+    if !rustix::process::geteuid().is_root() {
         skipped("loop devices need root");
+        return false;
     }
-    is_root
+    let missing = ["mkfs.ext4", "mkfs.xfs"].into_iter().find(|program| Command::new(program).output().is_err());
+    if let Some(program) = missing {
+        skipped(program);
+    }
+    missing.is_none()
 }
 
 #[test]

@@ -16,7 +16,7 @@ use plimsoll_io::clock::{Clock as _, MonotonicClock};
 use serde_json::Value;
 
 use self::table::{ROWS, Row, Same};
-use crate::support::{LoopDevice, Place, Said, is_root, skip};
+use crate::support::{LoopDevice, Place, Said, has, is_root};
 
 /// Bytes that are looked at together.
 const BLOCK: usize = 4096;
@@ -156,8 +156,7 @@ fn fio() -> Command {
 
 #[test]
 fn options_do_what_they_do_in_fio() {
-    if Command::new("fio").arg("--version").output().is_err() {
-        skip("fio is not installed");
+    if !has(&["fio"]) {
         return;
     }
     let (place, next) = (Place::new(), AtomicUsize::new(0));

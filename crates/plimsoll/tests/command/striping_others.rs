@@ -4,7 +4,7 @@ use std::{fs, io::Read as _, os::unix::fs::symlink, path::Path, process::Stdio};
 
 use crate::{
     interruption::{interruption, wait_until_journalled},
-    striping::{Disks, down, name, tool},
+    striping::{Disks, can_stripe, down, name, tool},
     support::{InMemory, Place, Said, is_root},
 };
 
@@ -30,7 +30,7 @@ fn patiently(command: &str) {
 
 #[test]
 fn what_somebody_put_there_is_refused_as_often_as_it_is_asked() {
-    if !is_root() {
+    if !can_stripe() {
         return;
     }
     let place = Place::new();
@@ -67,7 +67,7 @@ fn what_somebody_put_there_is_refused_as_often_as_it_is_asked() {
 
 #[test]
 fn another_disk_or_another_file_system_is_neither_measured_nor_taken_down() {
-    if !is_root() {
+    if !can_stripe() {
         return;
     }
     let place = Place::new();
@@ -136,7 +136,7 @@ fn another_disk_or_another_file_system_is_neither_measured_nor_taken_down() {
 
 #[test]
 fn an_emulated_disk_whose_partition_is_mounted_stays() {
-    if !is_root() {
+    if !can_stripe() {
         return;
     }
     let place = Place::new();
@@ -182,7 +182,7 @@ fn an_emulation_behind_a_link_is_taken_down_whole() {
 
 #[test]
 fn what_has_the_name_of_a_partition_or_of_a_place_is_not_written_over() {
-    if !is_root() {
+    if !can_stripe() {
         return;
     }
     let place = Place::new();
@@ -219,7 +219,7 @@ fn what_has_the_name_of_a_partition_or_of_a_place_is_not_written_over() {
 
 #[test]
 fn what_is_used_stays_as_it_was_and_so_does_what_lies_below() {
-    if !is_root() {
+    if !can_stripe() {
         return;
     }
     let place = Place::new();
@@ -264,7 +264,7 @@ fn what_is_used_stays_as_it_was_and_so_does_what_lies_below() {
 
 #[test]
 fn a_run_goes_on_on_the_disks_that_it_began_on_alone() {
-    if !is_root() {
+    if !can_stripe() {
         return;
     }
     let place = Place::new();
@@ -305,7 +305,7 @@ fn a_run_goes_on_on_the_disks_that_it_began_on_alone() {
 
 #[test]
 fn arrays_on_a_full_file_system_are_taken_down() {
-    if !is_root() {
+    if !can_stripe() {
         return;
     }
     let place = Place::new();
@@ -324,7 +324,7 @@ fn arrays_on_a_full_file_system_are_taken_down() {
 
 #[test]
 fn a_disk_that_somebody_added_to_a_btrfs_is_not_measured_and_keeps_it_up() {
-    if !is_root() {
+    if !can_stripe() {
         return;
     }
     let place = Place::new();
@@ -347,7 +347,7 @@ fn a_disk_that_somebody_added_to_a_btrfs_is_not_measured_and_keeps_it_up() {
 
 #[test]
 fn a_part_of_somebody_elses_mounted_btrfs_is_in_use_and_nobody_is_told_to_erase_it() {
-    if !is_root() {
+    if !can_stripe() {
         return;
     }
     let place = Place::new();
@@ -372,7 +372,7 @@ fn a_part_of_somebody_elses_mounted_btrfs_is_in_use_and_nobody_is_told_to_erase_
 
 #[test]
 fn one_note_that_cannot_be_read_keeps_no_other_from_being_listed_or_taken_down() {
-    if !is_root() {
+    if !can_stripe() {
         return;
     }
     let place = Place::new();
@@ -397,7 +397,7 @@ fn one_note_that_cannot_be_read_keeps_no_other_from_being_listed_or_taken_down()
 
 #[test]
 fn a_note_whose_arrays_would_be_elsewhere_is_not_followed() {
-    if !is_root() {
+    if !can_stripe() {
         return;
     }
     let place = Place::new();

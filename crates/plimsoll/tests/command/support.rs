@@ -126,6 +126,15 @@ pub(crate) fn is_root() -> bool {
     root
 }
 
+/// Whether these programs are installed. In CI they must be.
+pub(crate) fn has(programs: &[&str]) -> bool {
+    let missing = programs.iter().find(|program| Command::new(program).arg("--version").output().is_err());
+    if let Some(program) = missing {
+        skip(&format!("{program} is not installed"));
+    }
+    missing.is_none()
+}
+
 /// Says that a test is skipped, and why. Never in CI.
 #[expect(clippy::disallowed_methods, clippy::print_stdout, reason = "a test asks for CI and says what it left out")]
 pub(crate) fn skip(why: &str) {
