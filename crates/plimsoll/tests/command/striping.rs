@@ -133,7 +133,8 @@ fn each_disk_of_an_array_adds_what_it_has() {
     assert!(early.error(2).contains("plimsoll stripe up"), "{}", early.stderr);
     let said = place.run(&format!("stripe up --plan ROOT/plan.toml --destroy {}", disks.all()));
     assert_eq!(said.code, Some(0), "{}", said.stderr);
-    // Where others use the processors as well, disks wait for work now and then: those are asked again.
+    // Where others use the processors as well, disks wait for work now and then: those are asked again. Of some 1,000
+    // operations of a disk, chance may have all 64 that are in flight stand at one: that is no part that was not even.
     let (mut seen, mut is_right) = (Vec::new(), [false; 12]);
     let record = loop {
         let record = place.record("run --plan ROOT/plan.toml --no-history");
@@ -141,13 +142,13 @@ fn each_disk_of_an_array_adds_what_it_has() {
         let found: Vec<_> = (0..12).map(|cell| rate_and_balance(&record, cell)).collect();
         let is_fine = |of: &f64, tolerance: f64| (of - 1.0).abs() < tolerance;
         for (is_right, (rate, shares)) in is_right.iter_mut().zip(&found) {
-            *is_right |= is_fine(rate, 0.03) && shares.iter().all(|share| is_fine(share, 0.05));
+            *is_right |= is_fine(rate, 0.03) && shares.iter().all(|share| is_fine(share, 0.08));
         }
         seen.push(found);
         if is_right == [true; 12] {
             break record;
         }
-        assert!(seen.len() < 3, "{seen:?}");
+        assert!(seen.len() < 5, "{seen:?}");
     };
     let array = record.pointer("/environment/targets/3/array").unwrap();
     assert_eq!((array["array"]["kind"].as_str(), array["disks"].as_array().unwrap().len()), (Some("btrfs"), 4));
