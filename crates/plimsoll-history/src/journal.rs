@@ -312,7 +312,6 @@ fn fold(bytes: &[u8]) -> Folded {
     let mut counts = unfinished.length();
     // Slots of a phase are each other's load: one that was cut off is done again with all that began beside it.
     let mut begun = BTreeSet::new();
-    let mut at_work = BTreeSet::new();
     let mut found = Vec::new();
     let Beginning { history, directory, started } = beginning;
     let mut builder = RecordBuilder::new(*started);
@@ -332,10 +331,8 @@ fn fold(bytes: &[u8]) -> Folded {
         match &line.event {
             RunEvent::SlotStarted { cell, .. } => {
                 begun.insert(*cell);
-                at_work.insert(*cell);
             }
             RunEvent::SlotFinished(slot) => {
-                at_work.remove(&slot.cell);
                 found.extend(found_wrong(slot));
                 begun.retain(|cell| *cell != slot.cell || slot.is_cut);
                 if begun.is_empty() && !slot.is_cut {
@@ -343,13 +340,12 @@ fn fold(bytes: &[u8]) -> Folded {
                     found.clear();
                 }
             }
-            RunEvent::Warning { .. } if at_work.is_empty() && !found.contains(&line.event) => found.push(line.event),
             _ => {}
         }
     }
     let record = Box::new(builder.finish());
-    // A slot that was cut off is done again, and what was said of the cells at the end is said anew. What was warned of
-    // beside slots stays true, as that files were kept.
+    // A slot that was cut off is done again, what was said of the cells at the end is said anew, and what was warned of
+    // since may be true no more: who goes on looks, and tells what still is.
     unfinished.truncate(counts);
     for event in found {
         unfinished.push(&serde_json::to_vec(&event).expect("what was read can be written"));

@@ -1,6 +1,5 @@
 //! What is kept of a run that was interrupted, so that it can go on: its start and its events up to the last slot that
-//! counts, and what later ones found wrong and was warned of, one a line. It lies beside the record in the history, and
-//! goes with it.
+//! counts, and what later ones found wrong, one a line. It lies beside the record in the history, and goes with it.
 
 use plimsoll_record::event::{RunEvent, RunStarted};
 use serde_json::Value;
@@ -19,8 +18,7 @@ pub struct Unfinished {
 pub struct Beginning {
     /// All that was known when the run began.
     pub started: RunStarted,
-    /// What happened until the end of the last slot that counts, what slots that are done again found wrong, and what
-    /// was warned of since.
+    /// What happened until the end of the last slot that counts, and what slots that are done again found wrong.
     pub events: Vec<RunEvent>,
 }
 

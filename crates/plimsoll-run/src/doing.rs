@@ -138,7 +138,6 @@ impl<'a> Doing<'a> {
                         break;
                     }
                     let done = self.visit(&slots, session, emit)?;
-                    self.tell_early_end(emit);
                     for Done { slot, visit, may_go_on } in done {
                         session.observe(&slot, visit);
                         if !may_go_on {
@@ -158,12 +157,14 @@ impl<'a> Doing<'a> {
         Ok(self.failed)
     }
 
-    /// Says once that the command in the background has ended before the run.
+    /// Says once that the command in the background has ended before the run. It is said in front of the end of the
+    /// slot that was the first without it: it is as true as that slot counts.
     fn tell_early_end(&mut self, emit: &mut dyn FnMut(RunEvent)) {
         let Some(ended) = self.background.as_mut().and_then(Background::ended) else { return };
         let at_ns = self.clock.since_start_ns(ended.at_ns);
         let text = format!(
-            "the background command ended {} into the run ({}): what was measured later was measured without it",
+            "the background command ended {} into the run ({}): what was measured later, up to any `--resume`, was \
+             measured without it",
             Span { ns: at_ns / 100_000_000 * 100_000_000 },
             ended.how
         );
@@ -231,6 +232,7 @@ impl<'a> Doing<'a> {
             emit(RunEvent::Interval { cell: slots[index].cell, interval });
         })?;
         let costs = slots.iter().zip(&before).map(|(slot, before)| counters(slot).since(before)).collect();
+        self.tell_early_end(emit);
         let costs = together::share_out(costs, &outcomes);
         let measured = preparations.into_iter().zip(outcomes).zip(costs.into_iter().zip(intervals));
         let mut done = Vec::with_capacity(slots.len());
@@ -258,6 +260,7 @@ impl<'a> Doing<'a> {
         let (devices, clock, stop) = (self.sites.devices(cell), self.clock, self.stop);
         let keeps_files = self.sites.keeps_files();
         let result = FileVisit { cell, plan, set, devices, clock, keeps_files, stop }.run(emit)?;
+        self.tell_early_end(emit);
         let result = SlotResult { round: slot.round, purpose, ..result };
         let may_go_on = judging::may_go_on(&self.plan.cells[cell].work, &result);
         let visit = judging::visit(&result, [].iter());
@@ -297,6 +300,7 @@ impl<'a> Doing<'a> {
             Some((*slot, application.as_mut()?, sites.devices(cell)))
         });
         let results = parallel::visit(plan, applications.collect(), clock, stop, emit)?;
+        self.tell_early_end(emit);
         // What was timed beside one that was stopped is done again with it.
         let Some(results) = results.into_iter().map(|(slot, result)| Some((slot, result?))).collect::<Option<Vec<_>>>()
         else {

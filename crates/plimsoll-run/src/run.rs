@@ -286,8 +286,7 @@ pub fn run(request: RunRequest, stop: &AtomicBool, on_event: &mut dyn FnMut(&Run
     let command = started.asked.background.clone();
     let mut story = Story { builder: RecordBuilder::new(started.clone()), on_event };
     story.tell(&RunEvent::Started(Box::new(started)));
-    // Who goes on with a run has told of it already.
-    for text in warnings.into_iter().filter(|_| resuming.is_none()) {
+    for text in warnings {
         story.tell(&RunEvent::Warning { text });
     }
     let mut session = Session::new(judgement::session_plan(&plan));
@@ -305,7 +304,7 @@ pub fn run(request: RunRequest, stop: &AtomicBool, on_event: &mut dyn FnMut(&Run
     let mut emit = |event| story.tell(&event);
     let making = Making { run: id, writer, files_after, state_directory: state_directory.as_deref(), common };
     let result = Sites::open(&plan, guards, making, stop, &mut emit).and_then(|mut sites| {
-        let mut applications = sites.applications(&plan, &surroundings)?;
+        let mut applications = sites.applications(&plan, &surroundings, &mut emit)?;
         if command.is_none() {
             let in_turns = applications.iter_mut().zip(&plan.cells).filter(|(_, cell)| cell.phase.is_none());
             in_turns.filter_map(|(application, _)| application.as_mut()).for_each(Application::be_alone);

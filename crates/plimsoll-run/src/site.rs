@@ -1,6 +1,7 @@
 //! The targets of a run, opened: devices guarded, files made and filled, a descriptor for each cell and job.
 
 pub(crate) mod checks;
+mod remaining;
 mod wanted;
 mod workplaces;
 
@@ -23,7 +24,6 @@ use plimsoll_workload::{
     plan::{BlockPlan, CellPlan, Plan},
     random::{Purpose, derive_seed},
     settings::{EngineChoice, Layout},
-    shell_word::quoted,
     target_facts::{self, TargetKind},
 };
 use rustix::fs::{Mode, OFlags, SeekFrom, seek};
@@ -41,7 +41,6 @@ use crate::{
     objects::{
         self, FilesAfter, Owner, Provenance, TestFile, TestObjects,
         in_common::{CommonFiles, InUse},
-        leftovers,
     },
     open_files,
     run::RunError,
@@ -213,12 +212,7 @@ impl Sites {
             if let Some(common) = self.common.filter(|common| !common.makes()) {
                 return self.await_files(common, path, &wanted, stop).map(as_it_is);
             }
-            for place in &places {
-                if let Err(error) = leftovers::sweep_directory(place) {
-                    let text = format!("look for left-over files in {}: {error}", place.display());
-                    emit(RunEvent::Warning { text });
-                }
-            }
+            places.iter().for_each(|place| remaining::tidy(place, self.run, emit));
             self.names.prepare(&mut self.objects, plan, target)?;
             let has_own = wanted.0.keys().any(|key| matches!(key, FileKey::Own { .. }));
             let mut own = Vec::new();
@@ -472,37 +466,6 @@ impl Sites {
     pub fn make_existing(&self, cell: usize, stop: &AtomicBool) -> Result<(), RunError> {
         let names = self.names(cell).filter(|names| !names.are_to_be_created());
         names.map_or(Ok(()), |names| names.make_ready(stop, &mut |_| {}))
-    }
-
-    /// Removes what the run made, or marks it as kept, or removes what earlier ones made as well.
-    pub fn close(mut self, emit: &mut dyn FnMut(RunEvent)) {
-        self.cells.clear();
-        self.trees.clear();
-        if self.common.is_some_and(|common| common.makes()) {
-            self.in_use.iter().for_each(InUse::wait_for_others);
-        }
-        self.in_use.clear();
-        if self.files_after == FilesAfter::Removed
-            && let Err(error) = self.objects.give_up_kept()
-        {
-            emit(RunEvent::Warning { text: format!("could not remove all files: {error}") });
-        }
-        if self.keeps_files() {
-            let (kept, all) = self.objects.keep();
-            for path in kept.iter().filter(|path| !self.named.contains(path)) {
-                let text = path.to_string_lossy();
-                let text = format!("kept {text}: `plimsoll doctor --clean {}` removes it", quoted(&text));
-                emit(RunEvent::Warning { text });
-            }
-            if let Err(error) = all {
-                emit(RunEvent::Warning { text: format!("could not keep all files: {error}") });
-            }
-        }
-        let keeps_files = self.keeps_files();
-        let sweep = self.objects.remove();
-        for left in sweep.left.iter().filter(|_| !keeps_files) {
-            emit(RunEvent::Warning { text: format!("could not remove {}: {}", left.path.display(), left.reason) });
-        }
     }
 }
 

@@ -397,17 +397,17 @@ fn of_a_dead_run_everything_up_to_the_last_slot_that_counts_is_kept() {
 }
 
 #[test]
-fn a_slot_that_was_cut_off_is_not_kept_and_what_was_warned_of_is() {
+fn neither_a_slot_that_was_cut_off_is_kept_nor_what_was_warned_of_since() {
     let directory = tempfile::tempdir().unwrap();
     let history = directory.path().join(HISTORY_FILE);
     let (started, mut events) = until_slot(1, 2);
+    let warning = |text: &str| RunEvent::Warning { text: text.to_owned() };
     let (_, mut first) = until_slot(1, 1);
+    first.insert(first.len() - 1, warning("of what counts"));
+    events.splice(..first.len() - 1, first.clone());
     let Some(RunEvent::SlotFinished(slot)) = events.last_mut() else { panic!("it ends with a slot") };
     slot.is_cut = true;
-    events.insert(events.len() - 1, RunEvent::Warning { text: "of what is done again".to_owned() });
-    let warning = RunEvent::Warning { text: "kept /mnt/data".to_owned() };
-    events.extend([warning.clone(), warning.clone()]);
-    first.push(warning);
+    events.push(warning("kept /mnt/data"));
     events.push(RunEvent::Finished { elapsed_ns: 9, outcome: Outcome::Interrupted });
     let mut journal = Journal::create(directory.path(), &history, &started).unwrap();
     events.iter().for_each(|event| journal.append(event).unwrap());

@@ -53,6 +53,13 @@ pub struct Left {
     pub reason: LeftReason,
 }
 
+impl Left {
+    /// The run that made it, where its name says that.
+    pub fn run(&self) -> Option<Uuid> {
+        run_of_directory_name(self.path.file_name()?)
+    }
+}
+
 /// What looking for leftovers came to.
 #[derive(Debug, Default)]
 pub struct Sweep {
@@ -148,8 +155,8 @@ fn is_old(list: &AbandonedList, here: &Owner) -> bool {
 pub fn sweep_directory(directory: &Path) -> io::Result<Sweep> {
     let mut sweep = Sweep::default();
     scan(directory, Authority::Leftovers, &mut sweep)?;
-    // That other runs use the same directory, or keep files in it, is nothing that this one has to be told.
-    sweep.left.retain(|left| !matches!(left.reason, LeftReason::InUse(_) | LeftReason::Kept));
+    // That other runs use the same directory is nothing that this one has to be told.
+    sweep.left.retain(|left| !matches!(left.reason, LeftReason::InUse(_)));
     Ok(sweep)
 }
 

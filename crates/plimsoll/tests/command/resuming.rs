@@ -205,14 +205,60 @@ fn files_that_a_run_made_are_made_again_and_removed_again() {
     assert_eq!(place.leftovers(), Vec::<String>::new());
 }
 
+/// What a record warns of that has these words.
+fn warnings(record: &Value, words: &str) -> Vec<String> {
+    let all = list(&record["warnings"]).iter().filter_map(Value::as_str);
+    all.filter(|text| text.contains(words)).map(str::to_owned).collect()
+}
+
 #[test]
-fn the_command_that_goes_on_keeps_the_files_that_were_to_be_kept() {
+fn files_that_were_to_be_kept_are_kept_and_told_of_as_long_as_they_are_there() {
     let place = Place::new();
     fs::write(place.path("plan.toml"), "keep_files = true\n[[workload]]\nrw = 'randread'\n").unwrap();
-    let child = start(&place, "run DATA --plan ROOT/plan.toml --size 2M --passes 4 --duration 500ms --ramp 200ms");
-    wait_for_slots(&place, 1);
-    let said = end(child, Signal::TERM);
-    assert!(said.stderr.contains(" --keep-files` goes on with it"), "{}", said.stderr);
+    for is_removed in [false, true] {
+        let child = start(&place, "run DATA --plan ROOT/plan.toml --size 2M --passes 4 --duration 500ms --ramp 200ms");
+        wait_for_slots(&place, 1);
+        let said = end(child, Signal::TERM);
+        assert!(said.stderr.contains(" --keep-files` goes on with it"), "{}", said.stderr);
+        let before = warnings(&place.run("show --json").json(), "kept ");
+        let [kept] = &names(&place.data())[..] else { panic!("{:?}", names(&place.data())) };
+        assert!(matches!(&before[..], [told] if told.contains(kept)), "{before:?}");
+        if is_removed {
+            assert_eq!(place.run("doctor --clean DATA").code, Some(0));
+        }
+        let after = warnings(&place.record("run --resume latest --keep-files"), "kept ");
+        let there = names(&place.data());
+        assert_eq!(there.len(), if is_removed { 1 } else { 2 }, "{there:?}");
+        assert_eq!(after.len(), there.len(), "{after:?}");
+        assert!(there.iter().all(|name| after.iter().any(|told| told.contains(&format!("{name}:")))), "{after:?}");
+        assert_eq!(place.run("doctor --clean DATA").code, Some(0));
+    }
+}
+
+#[test]
+fn a_command_in_the_background_that_ended_is_told_where_what_was_measured_without_it_counts() {
+    thread::scope(|scope| {
+        for (slots, is_told) in [(0, false), (1, true)] {
+            scope.spawn(move || {
+                let place = place_with_file();
+                let [ends, stays] = ["ends", "stays"].map(|name| place.path(name));
+                let looks = format!("until [ -e {} ]; do sleep 0.01; done", ends.display());
+                let load = format!("[ -e {} ] && exec sleep 600; {looks}", stays.display());
+                let mut run = place.command("run DATA/file --rw randread --passes 3 --duration 2s --ramp 200ms");
+                run.args(["--background", &load]).stdout(Stdio::piped()).stderr(Stdio::piped());
+                let child = run.spawn().unwrap();
+                wait_for_slots(&place, 0);
+                fs::write(&ends, "").unwrap();
+                thread::sleep(Duration::from_millis(200));
+                wait_for_slots(&place, slots);
+                end(child, Signal::TERM);
+                let told = |record: &Value| warnings(record, "the background command ended ").len();
+                assert_eq!(told(&place.run("show --json").json()), 1, "it ended, whatever counts");
+                fs::write(&stays, "").unwrap();
+                assert_eq!(told(&place.record("run --resume latest")), usize::from(is_told), "after {slots} slots");
+            });
+        }
+    });
 }
 
 #[test]
@@ -364,16 +410,24 @@ fn an_application_is_warmed_up_again_when_its_run_goes_on() {
         goes_on.display(),
         began.display()
     );
-    let mut command = desk.command(&["DATA", "--command", &command, "--iterations", "3", "--warmup", "1"]);
+    let mut command =
+        desk.command(&["DATA", "--command", &command, "--iterations", "3", "--warmup", "1", "--keep-files"]);
     let child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
     assert!(comes_true(|| began.exists()), "the run never began");
     assert_eq!(end(child, interruption()).code, Some(130));
     fs::write(goes_on, "").unwrap();
     let id = desk.record()["id"].as_str().unwrap().to_owned();
-    let said = desk.run(&["--resume", &id]);
+    let before = warnings(&desk.record(), "kept ");
+    let said = desk.run(&["--resume", &id, "--keep-files"]);
     assert_eq!(said.code, Some(0), "{}{}", said.stdout, said.stderr);
     let record = desk.record();
+    let after = warnings(&record, "kept ");
+    assert!(before.len() == 2 && after.len() == 4 && before.iter().all(|told| after.contains(told)), "{after:?}");
     let counted: Vec<bool> = iterations(&record["cells"][0]).iter().map(|of| of["counted"] == true).collect();
     assert_eq!(counted, [false, true, false, true, true]);
+    for place in [desk.place.data(), desk.elsewhere.path().to_owned()] {
+        let mut clean = desk.place.command("doctor --clean");
+        assert!(clean.arg(place).output().unwrap().status.success());
+    }
     desk.assert_only(&[]);
 }
