@@ -9,7 +9,7 @@ use crate::{
     file_space::FileOrder,
     settings::{EngineChoice, FileSharing, ReadWrite, SyncMode},
     sweep::Sweep,
-    units::{Extent, Percent},
+    units::Percent,
     workload::Workload,
 };
 
@@ -122,14 +122,6 @@ fn without_effect_on_blocks(said: &Workload, workloads: &[Workload]) -> Option<S
     if said.stride.is_some() && nothing(&is_of_one_size) {
         return Some("--stride needs one block size for all operations".to_owned());
     }
-    if let Some(stride) = said.stride
-        && nothing(&|cell| !matches!(cell.size, Some(Extent::Bytes(size)) if stride >= size))
-    {
-        return Some(format!(
-            "--stride {stride} is not less than --size, so that one block would be read or written again and again: \
-             lower it, or raise --size"
-        ));
-    }
     if said.offset_increment.is_some() && nothing(&|cell| cell.files != Some(FileSharing::PerJob)) {
         return Some("--offset-increment is for jobs that share files: leave it or --files per-job out".to_owned());
     }
@@ -141,9 +133,13 @@ fn without_effect_on_blocks(said: &Workload, workloads: &[Workload]) -> Option<S
     None
 }
 
-/// Why the batch that a workload of a plan has for itself never comes about: no depth of it holds so many.
+/// Why the batch that a workload of a plan has for itself, and with all that is said as well, never comes about: no
+/// depth of it holds so many.
 pub fn batch_without_effect(own: &Workload, whole: &Workload) -> Option<String> {
-    let batch = own.batch.filter(|batch| *batch > 1 && Kind::of(whole) == Kind::Blocks)?;
+    let batch = whole.batch.filter(|batch| *batch > 1 && own.batch == Some(*batch))?;
+    if Kind::of(whole) != Kind::Blocks {
+        return None;
+    }
     (!whole.expand().iter().any(|cell| holds(cell, batch))).then(|| deeper(batch))
 }
 
@@ -238,7 +234,6 @@ mod tests {
             ("batch = 2", psync, sweep),
             ("batch = 8", paced, sweep),
             ("stride = '64k'", ranges, sweep),
-            ("stride = '8M'", "rw = 'read'\nsize = '8M'", "rw = 'read'\nsize = '16M'"),
             ("offset_increment = '1M'", apart, sweep),
             ("file_order = 'turns:2'", ranges, sweep),
         ] {
@@ -278,6 +273,8 @@ mod tests {
         assert!(told("batch = 4", "").is_some());
         assert_eq!(told("batch = 4", "queue_depth = [1, 8]"), None);
         assert_eq!(told("queue_depth = 1", "batch = 4"), None, "what is said of all may be meant for others");
+        let lowered = flags("batch = 2\nqueue_depth = 2");
+        assert_eq!(batch_without_effect(&flags("batch = 4\nqueue_depth = 4"), &lowered), None, "a flag lowers both");
     }
 
     fn flags(line: &str) -> Workload {

@@ -183,6 +183,7 @@ pub(super) fn request_of(
     check_pinning(&asked.workloads)?;
     check_user(arguments.measuring.workload.user.as_deref())?;
     let mut plan = Plan::resolve(&targets, &asked.workloads, &asked.certainty, asked.seed)?;
+    slips::check_strides(&plan)?;
     let times = report::plan::times(&plan, writes_test_files(&plan, &targets));
     if let Some(address) = &asked.detect_cloud {
         environment.cloud = cloud::detect(address).inspect_err(|unknown| printer.warning(unknown)).ok();
@@ -271,14 +272,7 @@ pub(super) struct AskedRun {
 pub(super) fn asked(arguments: &RunArguments, state: &State, printer: Printer) -> anyhow::Result<AskedRun> {
     let mut plan = plan_of(arguments)?;
     let of_disks = stripe::become_targets(&mut plan, state)?;
-    let own_workloads = plan.workloads.clone();
-    let asked = asked_with(arguments, plan, printer)?;
-    // Those of the plan come first.
-    let mut own = own_workloads.iter().zip(&asked.workloads);
-    if let Some(problem) = own.find_map(|(own, whole)| said_of_all::batch_without_effect(own, whole)) {
-        bail!("{problem}");
-    }
-    Ok(AskedRun { of_disks, ..asked })
+    Ok(AskedRun { of_disks, ..asked_with(arguments, plan, printer)? })
 }
 
 /// The plan that is named, or one that says nothing.
@@ -325,7 +319,7 @@ pub(super) fn asked_with(arguments: &RunArguments, plan: PlanFile, printer: Prin
     let presets: Vec<_> = arguments.measuring.preset.iter().chain(&presets).collect();
     let plan_says_size = presets.is_empty() && workloads.iter().all(|workload| workload.size.is_some());
     let says_size = [flags.size, defaults.size].iter().any(Option::is_some) || plan_says_size && !workloads.is_empty();
-    let of_plan = workloads.len();
+    let of_plan = workloads.clone();
     let mut asked_workloads = workloads;
     for (index, preset) in presets.iter().enumerate() {
         if presets[..index].contains(preset) {
@@ -345,9 +339,9 @@ pub(super) fn asked_with(arguments: &RunArguments, plan: PlanFile, printer: Prin
     let in_common = said_of_all::shares(&defaults, &asked_workloads).into_iter().enumerate();
     asked_workloads = in_common
         .zip(asked_workloads)
-        .map(|((index, defaults), own)| if index < of_plan { own.or(&defaults) } else { defaults.or(&own) })
+        .map(|((index, defaults), own)| if index < of_plan.len() { own.or(&defaults) } else { defaults.or(&own) })
         .collect();
-    let beside = said_of_all::application_beside(&flags).filter(|_| of_plan == 0 && !asked_workloads.is_empty());
+    let beside = said_of_all::application_beside(&flags).filter(|_| of_plan.is_empty() && !asked_workloads.is_empty());
     if let Some((application, others)) = beside {
         asked_workloads.push(application);
         flags = others;
@@ -372,7 +366,11 @@ pub(super) fn asked_with(arguments: &RunArguments, plan: PlanFile, printer: Prin
     }
     let shares = said_of_all::shares(&flags, &asked_workloads).into_iter();
     let workloads: Vec<Workload> = shares.zip(&asked_workloads).map(|(flags, workload)| flags.or(workload)).collect();
-    if let Some(problem) = said_of_all::without_effect(&flags.clone().or(&defaults), &workloads) {
+    // Those of the plan come first.
+    let mut own = of_plan.iter().zip(&workloads);
+    let useless = said_of_all::without_effect(&flags.clone().or(&defaults), &workloads)
+        .or_else(|| own.find_map(|(own, whole)| said_of_all::batch_without_effect(own, whole)));
+    if let Some(problem) = useless {
         bail!("{problem}");
     }
     let seed = flags.seed.or(seed);

@@ -3,9 +3,11 @@
 use anyhow::bail;
 use plimsoll_io::target;
 use plimsoll_workload::{
+    plan::Plan,
     provisioned::Provisioning,
     settings::FileSharing,
     target_facts::{TargetFacts, TargetKind},
+    units::ByteCount,
     workload::Workload,
 };
 
@@ -54,6 +56,26 @@ pub(super) fn check_kinds(targets: &[TargetFacts], asked: &AskedRun) -> anyhow::
     let is_apart = |workload: &Workload| workload.files == Some(FileSharing::PerJob);
     if asked.workloads.iter().any(is_apart) && !targets.iter().any(|target| target.kind.is_directory()) {
         bail!("--files per-job makes files in a directory, and no target of this run is one: leave it out");
+    }
+    Ok(())
+}
+
+/// Refuses strides that leave a job a single block of its only file, which it would read or write again and again.
+pub(super) fn check_strides(plan: &Plan) -> anyhow::Result<()> {
+    for cell in &plan.cells {
+        let Some(blocks) = cell.blocks().filter(|blocks| blocks.gap_bytes > 0 && blocks.file_count == 1) else {
+            continue;
+        };
+        let (region, stride) = (blocks.job_region(0).length, u64::from(blocks.block_size_bytes_max) + blocks.gap_bytes);
+        if region <= stride {
+            bail!(
+                "--stride {} is not less than the {} that a job has of {}, so that it would read or write one block again \
+                 and again: lower it, or raise --size",
+                ByteCount(stride),
+                ByteCount(region),
+                cell.target
+            );
+        }
     }
     Ok(())
 }
