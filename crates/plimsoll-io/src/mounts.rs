@@ -246,6 +246,15 @@ pub(crate) fn entry_of(path: &Path) -> Result<MountEntry, MountError> {
     named.or_else(|| leading(&path, &entries)).cloned().ok_or(MountError::Unknown(path))
 }
 
+/// What names the file system of a path among all that are mounted. Each subvolume of btrfs, and each layer of an
+/// overlay, may give its files a device number of its own, and takes room of one file system all the same.
+///
+/// # Errors
+/// When the path cannot be looked up or /proc is not mounted.
+pub fn file_system_of(path: &Path) -> Result<DeviceNumber, MountError> {
+    Ok(entry_of(path)?.device)
+}
+
 /// The mount that holds a path, existing or to be made.
 ///
 /// # Errors

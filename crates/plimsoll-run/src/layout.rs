@@ -24,9 +24,11 @@ use std::{
 };
 
 use plimsoll_io::{
+    block_device::DeviceNumber,
     buffer_pool::BufferPool,
     clock::{Clock, MonotonicClock},
     engine::Tag,
+    mounts,
 };
 use plimsoll_workload::{
     plan::room::Room,
@@ -147,13 +149,14 @@ const WHOLE_BLOCKS: [i64; 3] = [0xef53, 0x5846_5342, 0x0102_1994];
 /// # Errors
 /// When one cannot, or does not tell.
 pub fn check_room(directories: &[&Path], room: impl Fn(&[&Path], u64) -> Room) -> Result<(), LayoutError> {
-    let mut systems: Vec<(u64, Vec<&Path>)> = Vec::new();
+    let mut systems: Vec<(DeviceNumber, Vec<&Path>)> = Vec::new();
     let unknown = |directory: &Path, error: Errno| LayoutError::Write { path: directory.into(), source: error.into() };
     for &directory in directories {
-        let device = stat(directory).map_err(|error| unknown(directory, error))?.st_dev;
-        match systems.iter_mut().find(|(known, _)| *known == device) {
+        let number = stat(directory).map_err(|error| unknown(directory, error))?.st_dev;
+        let system = file_system(directory, number);
+        match systems.iter_mut().find(|(known, _)| *known == system) {
             Some((_, sharing)) => sharing.push(directory),
-            None => systems.push((device, vec![directory])),
+            None => systems.push((system, vec![directory])),
         }
     }
     for (_, sharing) in systems {
@@ -349,6 +352,11 @@ fn is_refused(error: &io::Error) -> bool {
     matches!(Errno::from_io_error(error), Some(Errno::INVAL | Errno::OPNOTSUPP))
 }
 
+/// The file system of a path, whose device has this number; where nothing tells of mounts, that number is all there is.
+fn file_system(path: &Path, number: u64) -> DeviceNumber {
+    mounts::file_system_of(path).unwrap_or_else(|_| DeviceNumber::from_raw(number))
+}
+
 /// Checks that each file system has room for what is not yet allocated of its files.
 ///
 /// # Errors
@@ -363,9 +371,13 @@ pub fn check_free(files: &[LayoutFile]) -> Result<(), LayoutError> {
         let known = missing.entry((facts.dev(), facts.ino())).or_insert((missing_bytes, file));
         known.0 = known.0.max(missing_bytes);
     }
-    let mut needs: BTreeMap<u64, (u64, &LayoutFile)> = BTreeMap::new();
-    for ((device, _), (missing_bytes, file)) in missing {
-        needs.entry(device).or_insert((0, file)).0 += missing_bytes;
+    let mut of_numbers: BTreeMap<u64, (u64, &LayoutFile)> = BTreeMap::new();
+    for ((number, _), (missing_bytes, file)) in missing {
+        of_numbers.entry(number).or_insert((0, file)).0 += missing_bytes;
+    }
+    let mut needs: BTreeMap<DeviceNumber, (u64, &LayoutFile)> = BTreeMap::new();
+    for (number, (missing_bytes, file)) in of_numbers {
+        needs.entry(file_system(&file.path, number)).or_insert((0, file)).0 += missing_bytes;
     }
     for (needed_bytes, file) in needs.into_values() {
         let free_bytes = free(&statvfs(&file.path).map_err(|error| failed(file, error.into()))?);

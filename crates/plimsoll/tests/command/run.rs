@@ -1,10 +1,10 @@
 //! `plimsoll run` on directories and files.
 
-use std::{fs, os::unix::fs::MetadataExt};
+use std::{fs, os::unix::fs::MetadataExt, process::Command};
 
 use serde_json::Value;
 
-use crate::support::{Mounted, Place, Said, is_root, names};
+use crate::support::{Mounted, Place, Said, has, is_root, names};
 
 const SHORT: &str = "--size 16M --duration 300ms --ramp 50ms";
 
@@ -353,4 +353,24 @@ fn a_file_system_can_be_unmounted_as_soon_as_a_run_has_ended() {
         mounted.unmount();
         mounted.mount();
     }
+}
+
+#[test]
+fn subvolumes_of_one_btrfs_are_to_have_room_for_all_that_is_made_in_them() {
+    if !is_root() || !has(&["mkfs.btrfs", "btrfs"]) {
+        return;
+    }
+    let place = Place::new();
+    let mounted = Mounted::btrfs(&place, 512 << 20);
+    for name in ["a", "b"] {
+        let made = Command::new("btrfs").args(["subvolume", "create"]).arg(mounted.point.join(name)).output().unwrap();
+        assert!(made.status.success(), "{made:?}");
+    }
+    let free = rustix::fs::statvfs(&mounted.point).unwrap();
+    let size = (free.f_bavail * free.f_frsize >> 20) / 3 * 2;
+    let work = format!("--rw randwrite --size {size}M --operations 1 --no-history");
+    let said = place.run(&format!("run ROOT/mount/a ROOT/mount/b {work}"));
+    assert!(said.error(3).contains("no space for the test files"), "{}", said.stderr);
+    let said = place.run(&format!("run ROOT/mount/a {work}"));
+    assert_eq!(said.code, Some(0), "there is room for one: {}", said.stderr);
 }

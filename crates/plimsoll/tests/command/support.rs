@@ -180,10 +180,18 @@ pub(crate) struct Mounted {
 
 impl Mounted {
     pub(crate) fn ext4(place: &Place, bytes: u64) -> Self {
+        Self::new("mkfs.ext4", place, bytes)
+    }
+
+    pub(crate) fn btrfs(place: &Place, bytes: u64) -> Self {
+        Self::new("mkfs.btrfs", place, bytes)
+    }
+
+    fn new(maker: &str, place: &Place, bytes: u64) -> Self {
         let device = LoopDevice::new(bytes);
         let point = place.path("mount");
         fs::create_dir(&point).unwrap();
-        let made = Command::new("mkfs.ext4").arg("-q").arg(&device.path).status().unwrap();
+        let made = Command::new(maker).arg("-q").arg(&device.path).status().unwrap();
         assert!(made.success());
         let mounted = Self { point, device };
         mounted.mount();
