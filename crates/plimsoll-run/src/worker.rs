@@ -3,8 +3,8 @@
 //! It is generic over the engine and the clock, so that each engine gets a loop of its own and the scripted memory
 //! engine can run it on a virtual clock. Inside the loop nothing is allocated (but for errors, for verification, a page
 //! now and then, and for a second when the collector lags), no lock is taken (but for arrivals and turns that threads
-//! share, which block for each operation anyway), and the clock is read once for each batch that is reaped and once for
-//! each write.
+//! share, which block for each operation anyway), and the clock is read once for each batch that is reaped, once more
+//! after what was verified of it, and once for each write.
 
 mod arrivals;
 mod assignment;

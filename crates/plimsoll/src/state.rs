@@ -109,7 +109,7 @@ impl State {
     fn recovered_in_words(&self, Recovered { run, history, has_ended, rest }: &Recovered) -> String {
         let place = self.history_flag(history);
         let what = if *has_ended {
-            format!("saved run {run}, which its history could not take at the time")
+            format!("saved run {run}, which had ended and was not in its history yet")
         } else {
             format!("recovered run {run}, which had ended without a word")
         };
@@ -225,6 +225,10 @@ mod tests {
             state.recovered_in_words(&Recovered { run, history, has_ended, rest: Rest::Nowhere })
         };
         assert!(said(false).contains("which had ended without a word: `plimsoll show"), "{}", said(false));
-        assert!(said(true).contains("which its history could not take at the time: `plimsoll show"), "{}", said(true));
+        assert!(
+            said(true).contains("which had ended and was not in its history yet: `plimsoll show"),
+            "{}",
+            said(true)
+        );
     }
 }

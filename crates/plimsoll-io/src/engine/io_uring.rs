@@ -157,7 +157,7 @@ impl IoUringEngine {
         let absolute_deadlines = io_uring_abi::has_absolute_deadlines(ring.as_raw_fd());
         let waits_have_deadlines = ring.params().is_feature_ext_arg() && !setup.iopoll;
         let registered_ring = io_uring_abi::register_ring(ring.as_raw_fd()).ok();
-        // The files of a worker are of one target, and so are alike.
+        // All files of a worker lie on one target: the first stands for all.
         let every_operation_waits = setup.files.first().is_some_and(|file| !takes_nowait(*file));
         if every_operation_waits {
             let limit = if Workers::look_on(setup.processors) { ", while there is none every 2 us" } else { "" };

@@ -148,7 +148,7 @@ pub(crate) fn change(ratio: &Ratio) -> String {
 fn factor(ratio: &Ratio) -> String {
     let width = ratio.high - ratio.low;
     // An interval that wide spans orders of magnitude, in which no number of decimals fits all.
-    if width >= 4.0 {
+    if width >= 4.0 || ratio.high >= 100.0 * ratio.low {
         let [middle, low, high] = [ratio.ratio, ratio.low, ratio.high].map(two_figures);
         return format!("{middle}x [{low}, {high}]");
     }
@@ -156,20 +156,20 @@ fn factor(ratio: &Ratio) -> String {
         value if value >= 99.5 => 0,
         value if value >= 9.95 || (value >= 1.0 && width >= 0.2) => 1,
         value if value >= 0.0995 => 2,
-        _ => 3,
+        value => decimals_of_two_figures(value).max(3),
     };
     format!("{:.digits$}x [{:.digits$}, {:.digits$}]", ratio.ratio, ratio.low, ratio.high)
 }
 
 fn two_figures(value: f64) -> String {
-    let digits = match value {
-        value if value >= 9.95 => 0,
-        value if value >= 0.995 => 1,
-        value if value >= 0.0995 => 2,
-        value if value >= 0.00995 => 3,
-        _ => 4,
-    };
+    let digits = decimals_of_two_figures(value);
     format!("{value:.digits$}")
+}
+
+fn decimals_of_two_figures(value: f64) -> usize {
+    let rounded = format!("{value:.1e}");
+    let exponent = rounded.split_once('e').and_then(|(_, exponent)| exponent.parse::<i32>().ok()).unwrap_or(0);
+    usize::try_from(1 - exponent).unwrap_or(0)
 }
 
 /// As many decimals as the interval deserves.
@@ -289,6 +289,8 @@ mod tests {
             (ratio(250.0, 240.0, 260.0), "250x [240, 260]", "250x [240, 260]"),
             (ratio(30.0, 27.5, 33.0), "30x [28, 33]", "30x [28, 33]"),
             (ratio(0.4349, 0.0124, 15.23), "2.3x [0.066, 81]", "0.43x [0.012, 15]"),
+            (ratio(0.01, 0.00041, 0.2439), "100x [4.1, 2439]", "0.010x [0.00041, 0.24]"),
+            (ratio(0.0004, 0.0003, 0.0005), "2500x [2000, 3333]", "0.00040x [0.00030, 0.00050]"),
             (ratio(1.6, 0.43, 5.9), "1.6x [0.43, 5.9]", "1.6x [0.43, 5.9]"),
             (ratio(1.12, 1.09, 1.15), "12 % [9, 15]", "+12 % [+9, +15]"),
             (ratio(1.018, 1.004, 1.032), "1.8 % [0.4, 3.2]", "+1.8 % [+0.4, +3.2]"),

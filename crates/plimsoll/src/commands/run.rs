@@ -229,8 +229,12 @@ fn writes_test_files(plan: &Plan, targets: &[TargetFacts]) -> bool {
         blocks.engine != EngineChoice::Memory && blocks.layout == Layout::Written && blocks.name_operation().is_none()
     };
     let mut filled = plan.cells.iter().filter(|cell| cell.blocks().is_some_and(is_filled));
-    let is_new = |name: &str| targets.iter().any(|target| target.name == name && target.size_bytes.is_none());
-    filled.any(|cell| is_new(&cell.target))
+    let is_written_to = |name: &str| plan.cells.iter().any(|cell| cell.target == name && cell.work.writes());
+    // A file that is there and is written to is one that was kept, and filled anew.
+    let is_to_fill = |target: &TargetFacts| {
+        target.size_bytes.is_none() || target.kind == TargetKind::File && is_written_to(&target.name)
+    };
+    filled.any(|cell| targets.iter().any(|target| target.name == cell.target && is_to_fill(target)))
 }
 
 /// How a run ends. Errors of the run come before what it shows of a need.
@@ -562,6 +566,7 @@ mod tests {
         assert!(written(None, "rw = 'randread'\nsize = '1M'"));
         assert!(written(None, "rw = 'write'\nsize = '1M'"));
         assert!(!written(Some(1 << 20), "rw = 'randread'\nsize = '1M'"));
+        assert!(written(Some(1 << 20), "rw = 'randrw'\nsize = '1M'"));
         assert!(!written(None, "rw = 'write'\nlayout = 'empty'\nsize = '1M'"));
         assert!(!written(None, "rw = 'write'\nlayout = 'allocated'\nsize = '1M'"));
         assert!(!written(None, "rw = 'randread'\nengine = 'memory'\nsize = '1M'"));
