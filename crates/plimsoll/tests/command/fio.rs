@@ -15,7 +15,7 @@ use std::{
 use serde_json::Value;
 
 use self::generator::Generator;
-use crate::support::{Frozen, Mounted, Place, Said, has, is_root, skip};
+use crate::support::{Frozen, Mounted, Place, Said, has, is_root};
 
 /// Runs the program as fio is run.
 pub(crate) fn fio(place: &Place, arguments: &[&str]) -> Said {
@@ -35,6 +35,9 @@ pub(crate) struct Both {
 impl Both {
     /// `None` where there is no fio. `DIRECTORY` in the job stands for the directory.
     pub(crate) fn run(place: &Place, name: &str, job: &str) -> Option<Self> {
+        if !has(&["fio"]) {
+            return None;
+        }
         let file = |who: &str| {
             let directory = place.path(&format!("{name}-{who}"));
             fs::create_dir(&directory).unwrap();
@@ -45,10 +48,7 @@ impl Both {
         let (their_directory, their_file) = file("theirs");
         let mut command = Command::new("fio");
         command.args(["--output-format=json", "--eta=never"]).arg(&their_file).stdin(Stdio::null());
-        let Ok(output) = command.current_dir(place.path("")).output() else {
-            skip("fio is not installed");
-            return None;
-        };
+        let output = command.current_dir(place.path("")).output().unwrap();
         assert!(output.status.success(), "{job}\n{}", String::from_utf8_lossy(&output.stderr));
         let theirs: Value = serde_json::from_slice(&output.stdout).unwrap();
         let (our_directory, our_file) = file("ours");
