@@ -7,11 +7,11 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct VerificationResult {
-    /// Blocks read back and checked.
+    /// Blocks read back and checked; one that was read again counts again.
     pub blocks_checked: u64,
-    /// Blocks that were wrong.
+    /// How many of these checks found a block that was wrong.
     pub mismatches: u64,
-    /// The first of them, one sentence each.
+    /// The first wrong blocks, one sentence each.
     pub examples: Vec<String>,
     /// Those of the checked blocks that were read after the load, which is no part of what was measured.
     #[serde(default)]
@@ -46,8 +46,14 @@ impl VerificationResult {
         self.read_back_ns = self.read_back_ns.max(other.read_back_ns);
         other.read_back_histogram.iter().for_each(|latencies| self.add_read_back(latencies));
         self.mismatches += other.mismatches;
-        let room = Self::EXAMPLES_MAX.saturating_sub(self.examples.len());
-        self.examples.extend(other.examples.iter().take(room).cloned());
+        other.examples.iter().for_each(|example| self.add_example(example.clone()));
+    }
+
+    /// Names a wrong block, unless it is named already or there is no room for more.
+    pub fn add_example(&mut self, example: String) {
+        if self.examples.len() < Self::EXAMPLES_MAX && !self.examples.contains(&example) {
+            self.examples.push(example);
+        }
     }
 
     /// Adds latencies of blocks that were read back.

@@ -79,7 +79,8 @@ pub(crate) fn of_shown(record: &Record, percentiles: &[Metric]) -> Vec<Note> {
         slots(&mut notes, index, cell);
         company(&mut notes, index, record);
         errors(&mut notes, index, cell);
-        cell.verification.iter().for_each(|result| verification(&mut notes, index, result));
+        let tells_each = cell.blocks().is_some();
+        cell.verification.iter().for_each(|result| verification(&mut notes, index, result, tells_each));
         cell.open_loop.iter().for_each(|result| open_loop(&mut notes, index, cell, result));
         findings(&mut notes, index, &cell.findings);
         applications::own_figures(cell).into_iter().for_each(|own| notes.add(Severity::Info, Some(index), own));
@@ -189,7 +190,7 @@ fn errors(notes: &mut Notes, index: usize, cell: &Cell) {
     }
 }
 
-fn verification(notes: &mut Notes, index: usize, result: &VerificationResult) {
+fn verification(notes: &mut Notes, index: usize, result: &VerificationResult, tells_each: bool) {
     let checked = count(result.blocks_checked);
     let due = count(result.blocks_checked + result.blocks_left);
     let is_cut = result.blocks_left > 0;
@@ -209,15 +210,27 @@ fn verification(notes: &mut Notes, index: usize, result: &VerificationResult) {
     if result.mismatches == 0 {
         return;
     }
-    let sentence = format!("{} of {checked} blocks were not as written", count(result.mismatches));
+    let sentence = format!("{} of {checked} checks found a block that was not as written", count(result.mismatches));
     notes.add(Severity::Error, Some(index), sentence);
-    for example in result.examples.iter().take(EXAMPLES_MAX) {
-        notes.add(Severity::Error, Some(index), example.clone());
+    let mut named: Vec<&String> = Vec::new();
+    for example in &result.examples {
+        if !named.contains(&example) {
+            named.push(example);
+        }
     }
-    let unnamed = result.mismatches.saturating_sub(result.examples.len().min(EXAMPLES_MAX) as u64);
-    if unnamed > 0 && !result.examples.is_empty() {
-        let sentence = format!("{} further wrong blocks are not named here", count(unnamed));
-        notes.add(Severity::Error, Some(index), sentence);
+    for example in named.iter().take(EXAMPLES_MAX) {
+        notes.add(Severity::Error, Some(index), (*example).clone());
+    }
+    // All wrong blocks of a region are told apart, as long as there is room; of sets of files one for each kind is.
+    let further = match named.len().saturating_sub(EXAMPLES_MAX) {
+        _ if named.is_empty() => None,
+        _ if !tells_each => (result.mismatches > named.len() as u64).then(|| "further".to_owned()),
+        0 => None,
+        more if named.len() < VerificationResult::EXAMPLES_MAX => Some(format!("{more} further")),
+        more => Some(format!("at least {more} further")),
+    };
+    if let Some(further) = further {
+        notes.add(Severity::Error, Some(index), format!("{further} wrong blocks are not named here"));
     }
 }
 

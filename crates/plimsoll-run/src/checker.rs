@@ -94,7 +94,7 @@ impl<'a> Checker<'a> {
             let counts_through = matches!(kind, MismatchKind::Misdirected | MismatchKind::Foreign);
             let is_of_several = self.space.has_several_files();
             let through = if counts_through && is_of_several { ", counted through all files" } else { "" };
-            self.result.examples.push(format!("{kind} {place}: {detail}{through}"));
+            self.result.add_example(format!("{kind} {place}: {detail}{through}"));
         }
     }
 
@@ -180,7 +180,7 @@ impl<'a> Checker<'a> {
             } else {
                 format!("only {result} bytes")
             };
-            self.result.examples.push(format!("unreadable {}: {why}", self.place(offset)));
+            self.result.add_example(format!("unreadable {}: {why}", self.place(offset)));
         }
     }
 

@@ -169,7 +169,7 @@ impl FileVisit<'_> {
                 let checked = slot.verification.get_or_insert_with(VerificationResult::default);
                 checked.mismatches += error.count;
                 let example = error.example.as_deref().unwrap_or_default();
-                checked.examples.push(format!("file {}: {} {example}", error.first_file, error.error));
+                checked.add_example(format!("file {}: {} {example}", error.first_file, error.error));
                 continue;
             }
             slot.errors.push(ErrorCount {

@@ -90,7 +90,7 @@ pub const METRICS: [Metric; 14] = [
     },
     Metric {
         name: MISMATCHES,
-        help: "Blocks of the latest run that were not as written; absent where none was verified.",
+        help: "Checks of the latest run that found a block that was not as written; absent where none was verified.",
         labels: &["target", "workload"],
     },
     Metric {

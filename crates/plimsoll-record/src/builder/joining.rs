@@ -130,7 +130,7 @@ mod tests {
     #[test]
     fn machines_read_back_at_the_same_time() {
         let found = |read_back_ns| {
-            let examples = vec!["lost write at offset 0".to_owned(); 15];
+            let examples = (0..15).map(|block| format!("lost write at offset {read_back_ns}{block}")).collect();
             let verification =
                 Some(VerificationResult { mismatches: 15, examples, read_back_ns, ..VerificationResult::default() });
             SlotResult { verification, ..SlotResult::default() }

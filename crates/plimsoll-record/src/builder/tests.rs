@@ -387,7 +387,8 @@ fn what_one_slot_does_not_know_of_the_processors_is_not_known_of_the_cell() {
 fn slots_read_back_one_after_the_other() {
     let mut builder = builder(&[workload(ReadWrite::RandWrite)], 2);
     for (round, read_back_ns) in [(0, 7), (1, 9)] {
-        let examples = vec!["lost write at offset 0".to_owned(); 15];
+        // The first is found by both.
+        let examples = (0..15).map(|block| format!("lost write at offset {}", block * read_back_ns)).collect();
         let verification =
             Some(VerificationResult { mismatches: 15, examples, read_back_ns, ..VerificationResult::default() });
         let slot = SlotResult { verification, ..slot(round, latencies(0)) };
@@ -395,6 +396,7 @@ fn slots_read_back_one_after_the_other() {
     }
     let sum = builder.finish().cells.remove(0).verification.unwrap();
     assert_eq!((sum.read_back_ns, sum.mismatches, sum.examples.len()), (16, 30, 20));
+    assert_eq!(sum.examples.iter().filter(|example| example.ends_with(" 0")).count(), 1);
 }
 
 #[test]

@@ -81,7 +81,9 @@ fn measured(cell: &Cell) -> Ending {
     let failed = cell.error_kinds.first().map(|kind| format!(": {}", kind.error)).unwrap_or_default();
     let wrong = cell.verification.as_ref().filter(|result| result.mismatches > 0);
     if let Some(VerificationResult { mismatches, blocks_checked, .. }) = wrong {
-        return Ending::Failed(format!("{mismatches} of {blocks_checked} blocks were not as written"));
+        return Ending::Failed(format!(
+            "{mismatches} of {blocks_checked} checks found a block that was not as written"
+        ));
     }
     match (cell.errors, cell.word_of_numbers()) {
         (0, Some(_)) => Ending::Passed,

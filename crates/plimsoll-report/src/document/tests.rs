@@ -346,7 +346,10 @@ fn neither_wrong_data_nor_a_run_without_its_end_passes_a_test() {
     let verified = VerificationResult { blocks_checked: 900, mismatches: 7, ..VerificationResult::default() };
     record.cells[1].verification = Some(verified);
     let xml = junit::report(&document(&[&record]), &[&record]);
-    assert!(xml.contains("failures=\"1\"") && xml.contains("7 of 900 blocks were not as written"), "{xml}");
+    assert!(
+        xml.contains("failures=\"1\"") && xml.contains("7 of 900 checks found a block that was not as written"),
+        "{xml}"
+    );
     record.cells[1].verification = None;
     for (outcome, counts, word) in [
         (Outcome::Interrupted, "failures=\"0\" errors=\"0\" skipped=\"1\"", "INTERRUPTED after"),

@@ -399,13 +399,13 @@ fn errors_are_counted_and_named_and_syncs_have_a_row() {
     error: mixed: 12 write operations failed with EIO (Input/output error), the first at offset 409,600
            of file 2
     error: mixed: 1 sync operation failed with EIO (Input/output error), the first at offset 0
-    error: mixed: 9 of 262,144 blocks were not as written
+    error: mixed: 9 of 262,144 checks found a block that was not as written
     error: mixed: offset 4096: a lost write
     error: mixed: offset 8192: a lost write
     error: mixed: offset 12288: a lost write
     error: mixed: offset 16384: a lost write
     error: mixed: offset 20480: a lost write
-    error: mixed: 4 further wrong blocks are not named here
+    error: mixed: 2 further wrong blocks are not named here
     warning: mixed: slots done: 1 of 6
     note: short = measured too briefly to claim that the rate lasts
     note: - = too few operations for this percentile
@@ -520,13 +520,13 @@ fn markdown_holds_all_columns() {
 
     - error: mixed: 12 write operations failed with EIO (Input/output error), the first at offset 409,600 of file 2
     - error: mixed: 1 sync operation failed with EIO (Input/output error), the first at offset 0
-    - error: mixed: 9 of 262,144 blocks were not as written
+    - error: mixed: 9 of 262,144 checks found a block that was not as written
     - error: mixed: offset 4096: a lost write
     - error: mixed: offset 8192: a lost write
     - error: mixed: offset 12288: a lost write
     - error: mixed: offset 16384: a lost write
     - error: mixed: offset 20480: a lost write
-    - error: mixed: 4 further wrong blocks are not named here
+    - error: mixed: 2 further wrong blocks are not named here
     - warning: mixed: slots done: 1 of 6
     - note: short = measured too briefly to claim that the rate lasts
     - note: - = too few operations for this percentile

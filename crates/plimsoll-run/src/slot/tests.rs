@@ -280,7 +280,7 @@ fn a_second_is_stalled_when_no_worker_had_anything_and_one_waited() {
 #[test]
 fn workers_read_back_at_the_same_time_and_name_no_more_wrong_blocks_than_one() {
     let report = |read_back_ns| {
-        let examples = vec!["lost write at offset 0".to_owned(); 15];
+        let examples = (0..15).map(|block| format!("lost write at offset {read_back_ns}{block}")).collect();
         let verification =
             VerificationResult { mismatches: 15, examples, read_back_ns, ..VerificationResult::default() };
         WorkerReport {
