@@ -119,6 +119,9 @@ pub(crate) fn progress(session: &Session, plan: &Plan, cell: usize, now_ns: u64)
     }
 }
 
+/// How a warning begins that the command in the background has ended before the run.
+pub(crate) const BACKGROUND_ENDED: &str = "the background command ended";
+
 impl<'a> Doing<'a> {
     /// Visits cells until the rules have had enough. Returns whether any cell had to be given up.
     pub(crate) fn all(&mut self, session: &mut Session, emit: &mut dyn FnMut(RunEvent)) -> Result<bool, RunError> {
@@ -163,8 +166,7 @@ impl<'a> Doing<'a> {
         let Some(ended) = self.background.as_mut().and_then(Background::ended) else { return };
         let at_ns = self.clock.since_start_ns(ended.at_ns);
         let text = format!(
-            "the background command ended {} into the run ({}): what was measured later, up to any `--resume`, was \
-             measured without it",
+            "{BACKGROUND_ENDED} {} into the run ({}): what was measured later was measured without it",
             Span { ns: at_ns / 100_000_000 * 100_000_000 },
             ended.how
         );

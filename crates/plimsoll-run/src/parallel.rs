@@ -3,8 +3,6 @@
 
 use std::{
     collections::BTreeSet,
-    fs,
-    os::unix::fs::MetadataExt,
     path::Path,
     sync::{atomic::AtomicBool, mpsc},
     thread::{self, ScopedJoinHandle},
@@ -13,7 +11,7 @@ use std::{
 use plimsoll_applications::application::Application;
 use plimsoll_io::{
     block_device::{self, BackingDevice, Common},
-    cpu,
+    cpu, mounts,
 };
 use plimsoll_measure::session::Slot;
 use plimsoll_record::event::{RunEvent, SlotResult};
@@ -89,8 +87,8 @@ fn shared(first: &str, second: &str) -> Shared {
         },
         // Neither tells: then it is the same only if the file system is.
         [None, None] => {
-            let number = |path: &Path| fs::metadata(path).ok().map(|facts| facts.dev());
-            if number(first).is_some() && number(first) == number(second) { Shared::Disk } else { Shared::Nothing }
+            let system = |path: &Path| mounts::file_system_of(path).ok();
+            if system(first).is_some() && system(first) == system(second) { Shared::Disk } else { Shared::Nothing }
         }
         _ => Shared::Nothing,
     }

@@ -295,6 +295,14 @@ pub fn run(request: RunRequest, stop: &AtomicBool, on_event: &mut dyn FnMut(&Run
         None => (false, 0),
     };
     let clock = RunClock::from_now(t_ns);
+    let has_ended = |text: &String| text.starts_with(doing::BACKGROUND_ENDED);
+    if resuming.is_some() && story.builder.record().warnings.iter().any(has_ended) {
+        let text = format!(
+            "the background command was started again {} into the run",
+            Span { ns: t_ns / 100_000_000 * 100_000_000 }
+        );
+        story.tell(&RunEvent::Warning { text });
+    }
     let rounds_before = rounds(story.builder.record());
     for (cell, engine) in engines.iter().enumerate() {
         if resuming.as_ref().is_none_or(|resuming| resuming.engine(cell).is_none()) {
@@ -302,9 +310,10 @@ pub fn run(request: RunRequest, stop: &AtomicBool, on_event: &mut dyn FnMut(&Run
         }
     }
     let mut emit = |event| story.tell(&event);
-    let making = Making { run: id, writer, files_after, state_directory: state_directory.as_deref(), common };
+    let (state_directory, goes_on) = (state_directory.as_deref(), resuming.is_some());
+    let making = Making { run: id, goes_on, writer, files_after, state_directory, common };
     let result = Sites::open(&plan, guards, making, stop, &mut emit).and_then(|mut sites| {
-        let mut applications = sites.applications(&plan, &surroundings, &mut emit)?;
+        let mut applications = sites.applications(&plan, &surroundings)?;
         if command.is_none() {
             let in_turns = applications.iter_mut().zip(&plan.cells).filter(|(_, cell)| cell.phase.is_none());
             in_turns.filter_map(|(application, _)| application.as_mut()).for_each(Application::be_alone);
@@ -363,7 +372,7 @@ pub fn prepare_files(request: RunRequest, stop: &AtomicBool) -> Result<(), RunEr
     let RunStarted { id, plan, started, .. } = started;
     let guards = Sites::guard(&plan, &destroy)?;
     let (writer, state_directory) = (writer(id, started), state_directory.as_deref());
-    let making = Making { run: id, writer, files_after, state_directory, common };
+    let making = Making { run: id, goes_on: false, writer, files_after, state_directory, common };
     let sites = Sites::open(&plan, guards, making, stop, &mut |_| {})?;
     (0..plan.cells.len()).try_for_each(|cell| sites.make_existing(cell, stop))?;
     sites.close(&mut |_| {});

@@ -41,6 +41,7 @@ use crate::{
     objects::{
         self, FilesAfter, Owner, Provenance, TestFile, TestObjects,
         in_common::{CommonFiles, InUse},
+        leftovers,
     },
     open_files,
     run::RunError,
@@ -51,6 +52,8 @@ use crate::{
 pub struct Making<'a> {
     /// The run.
     pub run: Uuid,
+    /// Whether it goes on: another process began it.
+    pub goes_on: bool,
     /// What the blocks carry that this process writes, where they are verified.
     pub writer: u64,
     /// What becomes of them.
@@ -64,6 +67,7 @@ pub struct Making<'a> {
 /// All targets of a run.
 pub struct Sites {
     run: Uuid,
+    goes_on: bool,
     writer: u64,
     common: Option<CommonFiles>,
     /// What says to other machines that files are used.
@@ -142,10 +146,11 @@ impl Sites {
         emit: &mut dyn FnMut(RunEvent),
     ) -> Result<Self, RunError> {
         open_files::check(plan)?;
-        let Making { run, writer, files_after, state_directory, common } = making;
+        let Making { run, goes_on, writer, files_after, state_directory, common } = making;
         let objects = TestObjects::new(Owner::this_process(run), state_directory);
         let mut opened = Self {
             run,
+            goes_on,
             writer,
             common,
             in_use: Vec::new(),
@@ -212,7 +217,12 @@ impl Sites {
             if let Some(common) = self.common.filter(|common| !common.makes()) {
                 return self.await_files(common, path, &wanted, stop).map(as_it_is);
             }
-            places.iter().for_each(|place| remaining::tidy(place, self.run, emit));
+            for place in &places {
+                if let Err(error) = leftovers::sweep_directory(place) {
+                    let text = format!("look for left-over files in {}: {error}", place.display());
+                    emit(RunEvent::Warning { text });
+                }
+            }
             self.names.prepare(&mut self.objects, plan, target)?;
             let has_own = wanted.0.keys().any(|key| matches!(key, FileKey::Own { .. }));
             let mut own = Vec::new();

@@ -2,6 +2,7 @@
 //! tells it from what somebody copies into it later.
 
 use std::{
+    collections::BTreeSet,
     io,
     path::{Path, PathBuf},
 };
@@ -37,6 +38,17 @@ impl TestObjects {
         if let Ok(Some(found)) = file_of(made.parent.as_fd(), &made.name, &made.marker) {
             let _ = made.change(|file| file.laid_out(&found, is_written_to));
         }
+    }
+
+    /// Files that this run made and kept before it was interrupted, and only reads now.
+    pub fn kept_before(&self) -> impl Iterator<Item = &Path> {
+        let is_own = |made: &&OwnedFile| made.is_shared && made.marker.marker().run == self.owner.run;
+        self.files.iter().filter(is_own).filter(|made| made.marker.marker().kept).map(|made| made.path.as_path())
+    }
+
+    /// The directories that directories of this run are in.
+    pub fn places(&self) -> BTreeSet<PathBuf> {
+        self.directories.iter().filter_map(|made| Some(made.path.parent()?.to_owned())).collect()
     }
 
     /// Marks all objects as kept: they stay when the run ends, until `plimsoll doctor --clean` removes them. Tells

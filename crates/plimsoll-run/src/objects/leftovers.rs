@@ -53,13 +53,6 @@ pub struct Left {
     pub reason: LeftReason,
 }
 
-impl Left {
-    /// The run that made it, where its name says that.
-    pub fn run(&self) -> Option<Uuid> {
-        run_of_directory_name(self.path.file_name()?)
-    }
-}
-
 /// What looking for leftovers came to.
 #[derive(Debug, Default)]
 pub struct Sweep {
@@ -155,9 +148,23 @@ fn is_old(list: &AbandonedList, here: &Owner) -> bool {
 pub fn sweep_directory(directory: &Path) -> io::Result<Sweep> {
     let mut sweep = Sweep::default();
     scan(directory, Authority::Leftovers, &mut sweep)?;
-    // That other runs use the same directory is nothing that this one has to be told.
-    sweep.left.retain(|left| !matches!(left.reason, LeftReason::InUse(_)));
+    // That other runs use the same directory, or keep files in it, is nothing that this one has to be told.
+    sweep.left.retain(|left| !matches!(left.reason, LeftReason::InUse(_) | LeftReason::Kept));
     Ok(sweep)
+}
+
+/// What processes that are gone have made for `run` in `directory` and is still there, for the one that goes on with
+/// it: what cannot be removed, and what is kept.
+///
+/// # Errors
+/// When the directory cannot be read.
+pub(crate) fn left_of_run(directory: &Path, run: Uuid) -> io::Result<Vec<Left>> {
+    let (here, mut sweep) = (Owner::this_process(run), Sweep::default());
+    let parent = open(directory)?;
+    for name in entries(parent.as_fd())?.iter().filter(|name| run_of_directory_name(name) == Some(run)) {
+        sweep.note(directory.join(name), remove_directory(parent.as_fd(), name, Authority::LeftoversOf(run), &here));
+    }
+    Ok(sweep.left)
 }
 
 /// Removes the test objects at or in `path`, kept ones and those of other machines too. Those in use stay.

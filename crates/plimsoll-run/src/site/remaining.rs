@@ -4,7 +4,6 @@ use std::path::Path;
 
 use plimsoll_record::event::RunEvent;
 use plimsoll_workload::shell_word::quoted;
-use uuid::Uuid;
 
 use super::Sites;
 use crate::objects::{
@@ -12,22 +11,6 @@ use crate::objects::{
     in_common::InUse,
     leftovers::{self, Left, LeftReason},
 };
-
-/// Removes what dead runs left in a directory. What is there of this very run, which goes on, is told again.
-pub(super) fn tidy(place: &Path, run: Uuid, emit: &mut dyn FnMut(RunEvent)) {
-    match leftovers::sweep_directory(place) {
-        Ok(swept) => {
-            let own = swept.left.iter().filter(|left| left.run() == Some(run));
-            own.for_each(|left| {
-                emit(if matches!(left.reason, LeftReason::Kept) { kept(&left.path) } else { not_removed(left) });
-            });
-        }
-        Err(error) => {
-            let text = format!("look for left-over files in {}: {error}", place.display());
-            emit(RunEvent::Warning { text });
-        }
-    }
-}
 
 impl Sites {
     /// Removes what the run made, or marks it as kept, or removes what earlier ones made as well.
@@ -43,16 +26,28 @@ impl Sites {
         {
             emit(RunEvent::Warning { text: format!("could not remove all files: {error}") });
         }
+        let mut made = Vec::new();
         if self.keeps_files() {
-            let (made, all) = self.objects.keep();
+            let (marked, all) = self.objects.keep();
+            made = marked;
             made.iter().filter(|path| !self.named.contains(path)).for_each(|path| emit(kept(path)));
             if let Err(error) = all {
                 emit(RunEvent::Warning { text: format!("could not keep all files: {error}") });
             }
         }
-        let keeps_files = self.keeps_files();
+        if self.goes_on {
+            self.objects.kept_before().for_each(|path| emit(kept(path)));
+        }
+        let (keeps_files, places) = (self.keeps_files(), self.objects.places());
         let sweep = self.objects.remove();
         sweep.left.iter().filter(|_| !keeps_files).for_each(|left| emit(not_removed(left)));
+        // What those told who had gone on with the run before may be true no more: it is looked at, and told anew.
+        for place in places.iter().filter(|_| self.goes_on) {
+            let left = leftovers::left_of_run(place, self.run).unwrap_or_default();
+            for left in left.iter().filter(|left| !made.contains(&left.path)) {
+                emit(if matches!(left.reason, LeftReason::Kept) { kept(&left.path) } else { not_removed(left) });
+            }
+        }
     }
 }
 

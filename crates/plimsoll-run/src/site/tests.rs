@@ -25,7 +25,8 @@ fn open_all_with(paths: &[&Path], lines: &[&str], emit: &mut dyn FnMut(RunEvent)
     let facts: Vec<_> = paths.iter().map(|path| target::facts(path).unwrap()).collect();
     let plan = Plan::resolve(&facts, &workloads, &Certainty::of(Effort::Quick), 42).unwrap();
     let run = Uuid::from_u128(1);
-    let making = Making { run, writer: 0, files_after: FilesAfter::Kept, state_directory: None, common: None };
+    let making =
+        Making { run, goes_on: false, writer: 0, files_after: FilesAfter::Kept, state_directory: None, common: None };
     Sites::open(&plan, Sites::guard(&plan, &[])?, making, &AtomicBool::new(false), emit)
 }
 

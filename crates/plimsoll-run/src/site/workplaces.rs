@@ -7,11 +7,13 @@ use plimsoll_applications::{
     user::User,
 };
 use plimsoll_io::block_device;
-use plimsoll_record::event::RunEvent;
 use plimsoll_workload::plan::Plan;
 
-use super::{Sites, remaining};
-use crate::run::{RunError, Surroundings};
+use super::Sites;
+use crate::{
+    objects::leftovers,
+    run::{RunError, Surroundings},
+};
 
 impl Sites {
     /// For each cell that runs commands the application, of which nothing has begun yet.
@@ -19,7 +21,6 @@ impl Sites {
         &mut self,
         plan: &Plan,
         surroundings: &Surroundings,
-        emit: &mut dyn FnMut(RunEvent),
     ) -> Result<Vec<Option<Application>>, RunError> {
         let cells =
             || plan.cells.iter().enumerate().filter_map(|(index, cell)| Some((index, cell, cell.application()?)));
@@ -28,7 +29,8 @@ impl Sites {
             return Ok(applications);
         }
         let elsewhere = &surroundings.temporary_directory;
-        remaining::tidy(elsewhere, self.run, emit);
+        // What cannot be looked into is told when something is to be made there.
+        let _ = leftovers::sweep_directory(elsewhere);
         let elsewhere = self.objects.create_directory(elsewhere)?;
         let mut own: Vec<(&str, _)> = Vec::new();
         let mut datasets: Vec<(Option<User>, PathBuf)> = Vec::new();

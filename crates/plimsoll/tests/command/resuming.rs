@@ -216,23 +216,41 @@ fn files_that_were_to_be_kept_are_kept_and_told_of_as_long_as_they_are_there() {
     let place = Place::new();
     fs::write(place.path("plan.toml"), "keep_files = true\n[[workload]]\nrw = 'randread'\n").unwrap();
     for is_removed in [false, true] {
-        let child = start(&place, "run DATA --plan ROOT/plan.toml --size 2M --passes 4 --duration 500ms --ramp 200ms");
+        let child = start(&place, "run DATA --plan ROOT/plan.toml --size 2M --passes 6 --duration 500ms --ramp 200ms");
         wait_for_slots(&place, 1);
         let said = end(child, Signal::TERM);
         assert!(said.stderr.contains(" --keep-files` goes on with it"), "{}", said.stderr);
         let before = warnings(&place.run("show --json").json(), "kept ");
         let [kept] = &names(&place.data())[..] else { panic!("{:?}", names(&place.data())) };
         assert!(matches!(&before[..], [told] if told.contains(kept)), "{before:?}");
+        let child = start(&place, "run --resume latest --keep-files");
+        wait_for_slots(&place, 2);
+        end(child, Signal::TERM);
+        assert_eq!(warnings(&place.run("show --json").json(), "kept ").len(), 2);
         if is_removed {
             assert_eq!(place.run("doctor --clean DATA").code, Some(0));
         }
         let after = warnings(&place.record("run --resume latest --keep-files"), "kept ");
         let there = names(&place.data());
-        assert_eq!(there.len(), if is_removed { 1 } else { 2 }, "{there:?}");
+        assert_eq!(there.len(), if is_removed { 1 } else { 3 }, "{there:?}");
         assert_eq!(after.len(), there.len(), "{after:?}");
         assert!(there.iter().all(|name| after.iter().any(|told| told.contains(&format!("{name}:")))), "{after:?}");
         assert_eq!(place.run("doctor --clean DATA").code, Some(0));
     }
+}
+
+#[test]
+fn a_named_file_that_was_kept_is_told_of_by_who_goes_on_and_only_reads_it() {
+    let place = Place::new();
+    let child =
+        start(&place, "run DATA/new --rw randread --size 2M --passes 3 --duration 500ms --ramp 200ms --keep-files");
+    wait_for_slots(&place, 1);
+    end(child, Signal::TERM);
+    let told = warnings(&place.record("run --resume latest --keep-files"), "kept ");
+    assert!(matches!(&told[..], [one] if one.contains("/new:")), "{told:?}");
+    // Another run that reads it has not made it.
+    let other = place.record("run DATA/new --rw randread --size 2M --operations 10 --keep-files");
+    assert_eq!(warnings(&other, "kept "), Vec::<String>::new());
 }
 
 #[test]
@@ -241,21 +259,24 @@ fn a_command_in_the_background_that_ended_is_told_where_what_was_measured_withou
         for (slots, is_told) in [(0, false), (1, true)] {
             scope.spawn(move || {
                 let place = place_with_file();
-                let [ends, stays] = ["ends", "stays"].map(|name| place.path(name));
-                let looks = format!("until [ -e {} ]; do sleep 0.01; done", ends.display());
+                let [ends, ended, stays] = ["ends", "ended", "stays"].map(|name| place.path(name));
+                let looks = format!("until [ -e {} ]; do sleep 0.1; done; : > {}", ends.display(), ended.display());
                 let load = format!("[ -e {} ] && exec sleep 600; {looks}", stays.display());
-                let mut run = place.command("run DATA/file --rw randread --passes 3 --duration 2s --ramp 200ms");
+                let mut run = place.command("run DATA/file --rw randread --passes 3 --duration 3s --ramp 200ms");
                 run.args(["--background", &load]).stdout(Stdio::piped()).stderr(Stdio::piped());
                 let child = run.spawn().unwrap();
                 wait_for_slots(&place, 0);
                 fs::write(&ends, "").unwrap();
-                thread::sleep(Duration::from_millis(200));
+                assert!(comes_true(|| ended.exists()), "the command in the background never looked");
+                thread::sleep(Duration::from_millis(300));
                 wait_for_slots(&place, slots);
                 end(child, Signal::TERM);
                 let told = |record: &Value| warnings(record, "the background command ended ").len();
                 assert_eq!(told(&place.run("show --json").json()), 1, "it ended, whatever counts");
                 fs::write(&stays, "").unwrap();
-                assert_eq!(told(&place.record("run --resume latest")), usize::from(is_told), "after {slots} slots");
+                let record = place.record("run --resume latest");
+                assert_eq!(told(&record), usize::from(is_told), "after {slots} slots");
+                assert_eq!(warnings(&record, "the background command was started again ").len(), told(&record));
             });
         }
     });
