@@ -148,7 +148,7 @@ pub(crate) fn change(ratio: &Ratio) -> String {
 fn factor(ratio: &Ratio) -> String {
     let width = ratio.high - ratio.low;
     // An interval that wide spans orders of magnitude, in which no number of decimals fits all.
-    if width >= 4.0 || ratio.high >= 100.0 * ratio.low {
+    if width >= 4.0 || ratio.high >= 10.0 * ratio.low {
         let [middle, low, high] = [ratio.ratio, ratio.low, ratio.high].map(two_figures);
         return format!("{middle}x [{low}, {high}]");
     }
@@ -290,6 +290,7 @@ mod tests {
             (ratio(30.0, 27.5, 33.0), "30x [28, 33]", "30x [28, 33]"),
             (ratio(0.4349, 0.0124, 15.23), "2.3x [0.066, 81]", "0.43x [0.012, 15]"),
             (ratio(0.01, 0.00041, 0.2439), "100x [4.1, 2439]", "0.010x [0.00041, 0.24]"),
+            (ratio(0.1, 0.0045, 0.45), "10x [2.2, 222]", "0.10x [0.0045, 0.45]"),
             (ratio(0.0004, 0.0003, 0.0005), "2500x [2000, 3333]", "0.00040x [0.00030, 0.00050]"),
             (ratio(1.6, 0.43, 5.9), "1.6x [0.43, 5.9]", "1.6x [0.43, 5.9]"),
             (ratio(1.12, 1.09, 1.15), "12 % [9, 15]", "+12 % [+9, +15]"),

@@ -66,12 +66,16 @@ pub(super) fn check_strides(plan: &Plan) -> anyhow::Result<()> {
         let Some(blocks) = cell.blocks().filter(|blocks| blocks.gap_bytes > 0 && blocks.file_count == 1) else {
             continue;
         };
-        let (region, stride) = (blocks.job_region(0).length, u64::from(blocks.block_size_bytes_max) + blocks.gap_bytes);
-        if region <= stride {
+        // The last job has the smallest part.
+        let region = blocks.job_region(blocks.jobs - 1).length;
+        let block = u64::from(blocks.block_size_bytes_max);
+        let stride = block + blocks.gap_bytes;
+        if region < stride + block {
             bail!(
-                "--stride {} is not less than the {} that a job has of {}, so that it would read or write one block again \
-                 and again: lower it, or raise --size",
+                "--stride {} leaves {} a single block in the {} that a job has of {}, to be read or written again and \
+                 again: lower it, or raise --size",
                 ByteCount(stride),
+                cell.workload,
                 ByteCount(region),
                 cell.target
             );

@@ -195,8 +195,10 @@ fn contradictions_are_bad_usage() {
         ("--rw randread --fsync 1", "--fsync is about writes, and nothing writes"),
         ("--rw write --block-size 4k,64k --write-block-size 8k", "--block-size is of reads"),
         ("--preset latency --batch 8", "--batch 8 needs a --queue-depth"),
-        ("--rw read --size 8M --stride 8M", "--stride 8MiB is not less than the 8MiB that a job has"),
-        ("--rw read --size 8M --jobs 4 --stride 2M", "--stride 2MiB is not less than the 2MiB that a job has"),
+        ("--rw read --size 8M --stride 8M", "--stride 8MiB leaves"),
+        ("--rw read --block-size 64k --size 8M --stride 8188k", "a single block in the 8MiB"),
+        ("--rw read --block-size 1M --size 11M --jobs 4 --stride 2M", "a single block in the 2MiB"),
+        ("--rw read --size 8M --jobs 4 --stride 2M", "a single block in the 2MiB that a job has"),
     ] {
         let said = place.run(&format!("run DATA {flags}"));
         assert_eq!(said.code, Some(2), "{flags}: {}", said.stderr);
@@ -212,7 +214,7 @@ fn what_workloads_of_a_plan_say_is_looked_at_as_flags_and_the_target_leave_it() 
         ("batch = 4\nqueue_depth = 4", "", None),
         ("batch = 4\nqueue_depth = 4", "--batch 2 --queue-depth 2", None),
         ("batch = 4\nqueue_depth = 4", "--queue-depth 2", Some("--batch 4 needs a --queue-depth")),
-        ("stride = '1M'", "", Some("--stride 1MiB is not less than the 1MiB")),
+        ("stride = '1M'", "", Some("--stride 1MiB leaves")),
         ("stride = '64k'\n[defaults]\nstride = '1M'", "", None),
     ] {
         let plan = format!("[[workload]]\nrw = 'read'\noperations = 20\n{plan}\n");

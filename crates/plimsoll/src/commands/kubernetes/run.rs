@@ -221,6 +221,7 @@ fn check_plan(asked: &local::AskedRun, volumes: &[VolumeAsked], cluster: Option<
 
 fn fits(targets: &[TargetFacts], asked: &local::AskedRun) -> anyhow::Result<()> {
     let plan = fitting::resolve(targets, &asked.workloads, &asked.certainty, asked.seed)?;
+    slips::check_strides(&plan)?;
     Ok(beforehand::check(&plan, targets, &asked.destroy)?)
 }
 
