@@ -364,6 +364,18 @@ fn a_btrfs_is_refused() {
 }
 
 #[test]
+fn a_minix_file_system_is_refused_whatever_its_version() {
+    if has_loop_devices(&["mkfs.minix", "wipefs"]) {
+        for options in [&["-1", "-n", "14"][..], &["-1", "-n", "30"], &["-2", "-n", "14"], &["-2", "-n", "30"], &["-3"]]
+        {
+            let device = LoopDevice::new(16 * MIB);
+            run("mkfs.minix", &[options, &[device.path.to_str().unwrap()]].concat());
+            is_refused_until_wiped(&device, "Minix");
+        }
+    }
+}
+
+#[test]
 fn an_lvm_physical_volume_is_refused() {
     if has_loop_devices(&["pvcreate", "wipefs"]) {
         let device = LoopDevice::new(16 * MIB);

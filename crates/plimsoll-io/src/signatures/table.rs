@@ -152,6 +152,11 @@ pub(super) const MAGICS: &[Magic] = &[
     content("romfs", FIRST, 0, b"-rom1fs-"),
     content("zonefs", FIRST, 0, b"SFOZ"),
     content("UBI", FIRST, 0, b"UBI#"),
+    if_plausible(content("Minix", &[start(KIB)], 16, b"\x7f\x13"), is_minix),
+    if_plausible(content("Minix", &[start(KIB)], 16, b"\x8f\x13"), is_minix),
+    if_plausible(content("Minix", &[start(KIB)], 16, b"\x68\x24"), is_minix),
+    if_plausible(content("Minix", &[start(KIB)], 16, b"\x78\x24"), is_minix),
+    if_plausible(content("Minix", &[start(KIB)], 24, b"\x5a\x4d"), is_minix_3),
     // File systems of others.
     content("NTFS", FIRST, 3, b"NTFS    "),
     content("exFAT", FIRST, 3, b"EXFAT   "),
@@ -275,6 +280,23 @@ fn is_fat(sector: &Structure) -> bool {
 
 fn is_nilfs(superblock: &Structure) -> bool {
     superblock.le32(0) == 2 && superblock.le16(4) == 0 && superblock.le16(8) <= 1024
+}
+
+/// Maps of inodes and of zones, and zones that begin behind both.
+fn is_minix(superblock: &Structure) -> bool {
+    let [inode_map, zone_map, first_zone, zone_size] = [4, 6, 8, 10].map(|at| superblock.le16(at));
+    are_minix_maps(inode_map, zone_map, first_zone) && zone_size <= 6
+}
+
+/// The same where version 3 has it, with the size of blocks.
+fn is_minix_3(superblock: &Structure) -> bool {
+    let [inode_map, zone_map, first_zone, zone_size] = [6, 8, 10, 12].map(|at| superblock.le16(at));
+    let block_bytes = superblock.le16(28);
+    are_minix_maps(inode_map, zone_map, first_zone) && zone_size <= 6 && block_bytes.is_power_of_two()
+}
+
+fn are_minix_maps(inode_map: u16, zone_map: u16, first_zone: u16) -> bool {
+    inode_map > 0 && zone_map > 0 && u32::from(first_zone) > 2 + u32::from(inode_map) + u32::from(zone_map)
 }
 
 /// A driver descriptor with the first entry of a map in the block after it.
