@@ -61,10 +61,15 @@ pub(super) fn no_sync_due(cell: &Cell, plan: &BlockPlan) -> Option<Finding> {
     let writes = cell.write.as_ref().map_or(0, |write| write.operations);
     let syncs = cell.sync.as_ref().map_or(0, |sync| sync.operations);
     (writes > 0 && syncs == 0).then(|| {
-        let text = format!(
-            "nothing was synced in the measured time: jobs sync after every {every} writes, and begin to count anew in \
-             each slot, with its ramp: lower --fsync or --fdatasync, or measure longer"
-        );
+        let text = match every {
+            1 => "nothing was synced in the measured time: jobs sync before each further write, and there was none: \
+                  measure longer, or add --end-fsync"
+                .to_owned(),
+            _ => format!(
+                "nothing was synced in the measured time: jobs sync after every {every} writes, before a further one, and \
+                 begin to count anew in each slot, with its ramp: lower --fsync or --fdatasync, or measure longer"
+            ),
+        };
         finding("sync-never-due", Severity::Warning, text, &[("every", json!(every)), ("writes", json!(writes))])
     })
 }

@@ -165,6 +165,10 @@ fn contradictions_are_bad_usage() {
         ("--preset iops --rw randread", "--rw"),
         ("--rw randread --rate-per job", "--rate"),
         ("--rw randread --engine psync --iopoll", "io_uring"),
+        (
+            "--rw randread --file-count 10000 --size 1M",
+            "--size 1024KiB among 10000 files is less than one block of 4KiB",
+        ),
         ("--rw randread --size 1k", "1KiB is smaller than one block of 4KiB"),
         ("--rw randread --io-size 1", "--io-size 1B is smaller than one block of 4096B"),
         ("--rw randread --batch 0", "--batch"),

@@ -91,6 +91,13 @@ impl Draft<'_> {
         }
         if size < u64::from(block) {
             return Err(match self.workload.size {
+                Some(Extent::Bytes(asked)) if file_count > 1 && asked.0 >= u64::from(block) => {
+                    let [asked, block] = in_one_unit([asked.0, u64::from(block)]);
+                    self.contradiction(format!(
+                        "--size {asked} among {file_count} files is less than one block of {block} for each: raise it, or \
+                         lower --file-count"
+                    ))
+                }
                 Some(Extent::Bytes(asked)) => self.smaller_than_a_block("--size", asked.0, block),
                 Some(share @ Extent::Percent(_)) => {
                     let [size, block] = in_one_unit([size, u64::from(block)]);
