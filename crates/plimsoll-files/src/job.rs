@@ -51,6 +51,8 @@ pub(crate) struct JobReport {
     /// Of a mix, what each of its steps did.
     pub(crate) parts: Vec<Part>,
     pub(crate) errors: Vec<FileErrors>,
+    /// Whether its time was over before it had done all.
+    pub(crate) is_over_time: bool,
 }
 
 /// How much of a file is read.
@@ -188,6 +190,7 @@ impl<'a> Job<'a> {
                 times: Times::new(),
                 parts: Vec::new(),
                 errors: Vec::new(),
+                is_over_time: false,
             },
         })
     }
@@ -227,8 +230,12 @@ impl<'a> Job<'a> {
     }
 
     /// Whether to go on with another operation.
-    fn goes_on(&self, deadline_ns: u64) -> bool {
-        self.report.times.now_ns() < deadline_ns && !self.crew.is_over()
+    fn goes_on(&mut self, deadline_ns: u64) -> bool {
+        if self.crew.is_over() {
+            return false;
+        }
+        self.report.is_over_time = self.report.times.now_ns() >= deadline_ns;
+        !self.report.is_over_time
     }
 
     /// The first of the files or directories that are there, or are to be made.

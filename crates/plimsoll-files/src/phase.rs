@@ -95,6 +95,8 @@ pub struct PhaseOutcome {
     pub errors: Vec<FileErrors>,
     /// Whether files did not have their turn.
     pub is_cut: bool,
+    /// Whether that is because the time of the phase was over, and not an error, another job or the end of the run.
+    pub is_over_time: bool,
 }
 
 impl PhaseOutcome {
@@ -222,6 +224,7 @@ pub(crate) fn run(
         parts: Vec::new(),
         errors: Vec::new(),
         is_cut: false,
+        is_over_time: false,
     };
     for report in &reports {
         outcome.times.merge(&report.times);
@@ -234,6 +237,7 @@ pub(crate) fn run(
         report.errors.iter().for_each(|error| add_error(&mut outcome.errors, error));
     }
     outcome.is_cut = outcome.job_turns.iter().copied().map(u64::from).sum::<u64>() < due;
+    outcome.is_over_time = outcome.is_cut && reports.iter().any(|report| report.is_over_time);
     note_present(set, task, &reports);
     Ok(outcome)
 }

@@ -183,7 +183,7 @@ fn an_error_ends_a_phase_unless_it_is_to_go_on() {
         fs::remove_file(place.path().join("d0/f4")).unwrap();
         let done = phase(&mut set, FilePhase::Stat);
         assert_eq!(done.operations(), if keep_going { 59 } else { 4 });
-        assert_eq!(done.is_cut, !keep_going);
+        assert_eq!((done.is_cut, done.is_over_time), (!keep_going, false));
         assert_eq!(
             (done.errors[0].operation.as_str(), done.errors[0].count, done.errors[0].first_file),
             ("stat", 1, 4)
@@ -198,7 +198,7 @@ fn what_a_limit_cuts_is_what_the_next_phase_works_with() {
     let limited = FilePlan { phase_limit_ns: Some(1), jobs: 4, ..plan("write,read,delete") };
     let mut set = open(place.path(), &limited);
     let written = phase(&mut set, FilePhase::Write);
-    assert!(written.is_cut && written.operations() < 60, "{:?}", written.job_operations);
+    assert!(written.is_cut && written.is_over_time && written.operations() < 60, "{:?}", written.job_operations);
     let there = files(place.path()).len() as u64;
     assert_eq!((there, set.operations(FilePhase::Read)), (written.operations(), written.operations()));
     let read = phase(&mut set, FilePhase::Read);
@@ -218,12 +218,14 @@ fn a_stonewall_ends_all_jobs_with_the_first() {
 #[test]
 fn nothing_is_done_when_the_run_is_to_stop() {
     let place = tempfile::tempdir().unwrap();
-    let mut set = open(place.path(), &plan("write"));
+    let limited = FilePlan { phase_limit_ns: Some(60_000_000_000), ..plan("write") };
+    let mut set = open(place.path(), &limited);
     let stop = AtomicBool::new(false);
     set.prepare(FilePhase::Write, &stop).unwrap();
     stop.store(true, Ordering::Relaxed);
     let done = set.run(FilePhase::Write, &stop, &mut |_| {}).unwrap();
     assert_eq!((done.operations(), done.is_cut, done.errors.len()), (0, true, 0));
+    assert!(!done.is_over_time);
 }
 
 #[test]

@@ -63,10 +63,10 @@ impl FileVisit<'_> {
             devices.for_each(|device| all.add(device));
             slot.device = Some(all);
         }
-        let is_undone = |phase: &SlotPhase| phase.is_cut || phase.phase == FilePhase::Mix;
+        let has_mix = slot.phases.iter().any(|phase| phase.phase == FilePhase::Mix);
         let whole = slot.phases.iter().filter(|phase| !phase.is_part).count();
-        let is_short = whole < self.plan.phases.as_slice().len() || slot.phases.iter().any(is_undone);
-        slot.is_cut = self.is_stopped() && is_short;
+        let is_short = whole < self.plan.phases.as_slice().len() || has_mix;
+        slot.is_cut |= self.is_stopped() && is_short;
         if !self.keeps_files {
             let done = self.set.finish(self.stop);
             self.settle(&mut slot, done)?;
@@ -100,6 +100,7 @@ impl FileVisit<'_> {
             };
             let cached = if reads { Some(held(self.set.make_cached(self.stop)?)) } else { None };
             let (done, outcome) = self.measure(*phase, cached, emit)?;
+            slot.is_cut |= self.is_stopped() && outcome.is_cut;
             if slot.phases.is_empty() {
                 slot.from_ns = done.from_ns;
             }
@@ -153,7 +154,7 @@ impl FileVisit<'_> {
             device: cost.device,
             user_ns: cost.cpu.user_ns,
             system_ns: cost.cpu.system_ns,
-            is_cut: outcome.is_cut,
+            is_cut: outcome.is_over_time,
             is_part: false,
         };
         Ok((done, outcome))
@@ -207,4 +208,54 @@ fn part_of(mix: &SlotPhase, part: &Part) -> SlotPhase {
 fn held(cached: Cached) -> CachedFiles {
     let Cached { method, total_bytes, resident_bytes, reason } = cached;
     CachedFiles { method: method.map(str::to_owned), total_bytes, resident_bytes, reason }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs::File;
+
+    use plimsoll_record::{builder::RecordBuilder, event::RunStarted};
+
+    use super::*;
+    use crate::{
+        evidence,
+        test_plans::{plan_on_directory, started},
+    };
+
+    #[test]
+    fn only_a_phase_whose_time_was_over_is_said_to_have_ended_by_its_limit() {
+        // Whether an interruption cut the slot, and what is said of the limit; the run is to stop in that phase.
+        let told = |phases: &str, limit: &str, stop_in: Option<FilePhase>| {
+            let workload = format!("phases = '{phases}'\nfile_count = 60\n{limit}");
+            let begun = RunStarted { plan: plan_on_directory(&workload), ..started("rw = 'read'") };
+            let plan = begun.plan.cells[0].files().unwrap().clone();
+            let place = tempfile::tempdir().unwrap();
+            let mut set = FileSet::new(File::open(place.path()).unwrap().into(), &plan).unwrap();
+            let (stop, clock) = (AtomicBool::new(false), RunClock::from_now(0));
+            let visit =
+                FileVisit { cell: 0, plan: &plan, set: &mut set, devices: &[], clock, keeps_files: false, stop: &stop };
+            let slot = visit.run(&mut |event| {
+                let begins = matches!(event, RunEvent::PhaseProgress { phase, done: 0, .. } if stop_in == Some(phase));
+                stop.fetch_or(begins, Ordering::Relaxed);
+            });
+            let slot = slot.unwrap();
+            let is_cut = slot.is_cut;
+            let mut builder = RecordBuilder::new(begun);
+            builder.apply(&RunEvent::SlotFinished(Box::new(slot)));
+            let record = builder.finish();
+            let found = evidence::of_cell(&record.cells[0], &record, None);
+            let text = found.into_iter().find(|found| found.code == "files-phase-limit").map(|found| found.text);
+            (is_cut, text.unwrap_or_default())
+        };
+        let [long, short] = ["duration = '30s'", "duration = '1ns'"];
+        let all = "write,read,delete";
+        assert_eq!(told(all, long, None), (false, String::new()));
+        assert_eq!(told(all, long, Some(FilePhase::Write)), (true, String::new()));
+        assert_eq!(told(all, long, Some(FilePhase::Delete)), (true, String::new()));
+        let (is_cut, text) = told("write,read", short, None);
+        assert!(text.ends_with("had their turn: write, read; what followed worked with what there was"), "{text}");
+        assert!(!is_cut);
+        let (_, text) = told("write", short, None);
+        assert!(text.starts_with("ended by the limit") && text.ends_with("had their turn: write"), "{text}");
+    }
 }

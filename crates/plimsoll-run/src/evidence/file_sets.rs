@@ -138,8 +138,10 @@ fn cut(plan: &FilePlan, files: &FilesResult) -> Option<Finding> {
     if cut.is_empty() {
         return None;
     }
+    let is_last = files.phases.iter().position(|phase| phase.cut_iterations > 0) == files.phases.len().checked_sub(1);
+    let followed = if is_last { "" } else { "; what followed worked with what there was" };
     let text = format!(
-        "ended by the limit of {} before all files had their turn: {}; what followed worked with what there was",
+        "ended by the limit of {} before all files had their turn: {}{followed}",
         Span { ns: limit_ns },
         cut.join(", ")
     );
