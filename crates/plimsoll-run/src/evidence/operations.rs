@@ -8,15 +8,15 @@ use plimsoll_record::{
 };
 use serde_json::{Value, json};
 
-use super::{main_direction, open_loop::is_rate_kept};
+use super::{main_direction, open_loop::had_slots};
 use crate::findings::{FOREIGN_IO, finding};
 
 /// Share of foreign bytes in the disk's activity from which a sentence is due.
 const FOREIGN_MIN: f64 = 0.02;
 
 pub(super) fn modes(cell: &Cell) -> Option<Finding> {
-    // Latencies of a loop that fell behind grow with its backlog, whatever the storage is like.
-    if cell.open_loop.as_ref().is_some_and(|open_loop| !is_rate_kept(open_loop)) {
+    // Latencies of operations that waited for a queue slot grow with the backlog, whatever the storage is like.
+    if cell.open_loop.as_ref().is_some_and(|open_loop| !had_slots(open_loop)) {
         return None;
     }
     let direction = main_direction(cell)?;
