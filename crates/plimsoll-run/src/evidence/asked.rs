@@ -43,8 +43,15 @@ pub(super) fn depth_not_reached(cell: &Cell, plan: &BlockPlan) -> Option<Finding
     if !is_always_busy || is_explained || depth < DEPTH_MIN || plan.name_operation().is_some() {
         return None;
     }
-    let results = [&cell.read, &cell.write].into_iter().flatten();
-    let in_flight: f64 = results.filter_map(|result| Some(result.iops * result.latency_ns.mean? / 1e9)).sum();
+    let results = || [&cell.read, &cell.write].into_iter().flatten();
+    let in_flight: f64 = results().filter_map(|result| Some(result.iops * result.latency_ns.mean? / 1e9)).sum();
+    // As long as an amount begins and ends, fewer are in flight, whoever does it.
+    let rounds = cell.slots.iter().filter(|slot| slot.counted).count() as f64;
+    let operations = results().map(|result| result.operations).sum::<u64>() as f64;
+    let has_amount = plan.operations.is_some() || plan.amount_bytes.is_some();
+    if has_amount && operations < rounds * depth / (1.0 - REACHED) {
+        return None;
+    }
     (in_flight > 0.0 && in_flight < REACHED * depth).then(|| {
         let text = format!(
             "{in_flight:.0} of {depth:.0} operations were in flight on average: this machine was preparing and \
@@ -130,6 +137,11 @@ mod tests {
         assert_eq!(said(deep, 3200), None);
         assert_eq!(judged(deep, 2400, Some(Verdict::ClientLimited)), None);
         assert_eq!(said("rw = 'write'\nqueue_depth = 4", 200), None, "what passes between two is not the storage's");
+        // With an amount, the queue has to be full for most of the time that it takes.
+        assert_eq!(said("rw = 'write'\nqueue_depth = 64\noperations = 3", 3), None, "there are no others");
+        assert_eq!(said("rw = 'write'\nqueue_depth = 64\nio_size = '16KiB'", 4), None);
+        assert_eq!(said(&format!("{deep}\noperations = 200"), 200), None);
+        assert!(said(&format!("{deep}\noperations = 2400"), 2400).is_some());
         for pausing in ["rate = 2400", "think_time = '1ms'"] {
             assert_eq!(said(&format!("{deep}\n{pausing}"), 2400), None, "{pausing}");
         }
