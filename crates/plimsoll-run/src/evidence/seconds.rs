@@ -11,7 +11,7 @@ use plimsoll_measure::{
 };
 use plimsoll_record::{
     event::SlotPurpose,
-    numbers::{iops, percent},
+    numbers::{iops, latency_in_text, percent},
     record::Cell,
     results::{Finding, Interval, Severity, SlotSummary},
 };
@@ -113,14 +113,27 @@ pub(super) fn stalled(cell: &Cell, plan: &BlockPlan) -> Option<Finding> {
         1 => format!("; {own}"),
         _ => format!("; in the longest, {own}"),
     });
-    let times = if stalls.count == 1 { "a stall".to_owned() } else { format!("{} stalls", stalls.count) };
+    // Only whole seconds of the measured time are looked at, and an operation may outlast it.
+    let slowest_ns = slowest_ns(cell).filter(|ns| *ns as f64 > stalls.longest_seconds * 1e9);
+    let times = match (stalls.count, slowest_ns) {
+        (1, Some(_)) => format!("a stall of {:.0} s or more", stalls.longest_seconds),
+        (count, Some(_)) => format!("{count} stalls, the longest of {:.0} s or more", stalls.longest_seconds),
+        (1, None) => format!("a stall of up to {:.0} s", stalls.longest_seconds),
+        (count, None) => format!("{count} stalls of up to {:.0} s", stalls.longest_seconds),
+    };
+    let slowest = slowest_ns.map(|ns| format!("; the slowest operation took {}", latency_in_text(ns as f64)));
     let text = format!(
-        "{times} of up to {:.0} s, {} of the time: less than a tenth of the usual completed{}",
-        stalls.longest_seconds,
+        "{times}, {} of the time: less than a tenth of the usual completed{}{}",
         percent(stalls.share),
+        slowest.unwrap_or_default(),
         own.unwrap_or_default()
     );
     Some(of_stalls(stalls, text))
+}
+
+/// The longest latency of any operation.
+fn slowest_ns(cell: &Cell) -> Option<u64> {
+    [&cell.read, &cell.write, &cell.sync].into_iter().flatten().filter_map(|result| result.latency_ns.max).max()
 }
 
 /// Seconds in which nothing completed, as the workers know them, of all slots that were to count. The sentence about
@@ -164,10 +177,11 @@ fn of_stalls(stalls: Stalls, text: String) -> Finding {
 
 #[cfg(test)]
 mod tests {
+    use plimsoll_measure::latency::LatencyHistogram;
     use plimsoll_record::{
         builder::RecordBuilder,
         client::ClientActivity,
-        event::{RunEvent, SlotResult},
+        event::{RunEvent, SlotDirection, SlotResult},
         results::LatencySummary,
     };
 
@@ -207,6 +221,35 @@ mod tests {
         cell.errors = 9;
         cell.series = [0, 0].map(second).into();
         assert_eq!(said(&cell), None);
+    }
+
+    #[test]
+    fn a_stall_is_no_shorter_than_what_the_slowest_operation_shows() {
+        let said = |seconds: &[u64], slowest_ns: u64| {
+            let mut histogram = LatencyHistogram::fine();
+            histogram.record_many(1_000_000, 900);
+            histogram.record_many(slowest_ns, 1);
+            let write = Some(SlotDirection { operations: 901, bytes: 901 << 12, histogram });
+            let mut builder = RecordBuilder::new(started("rw = 'randwrite'"));
+            builder.apply(&RunEvent::SlotFinished(Box::new(SlotResult { write, ..SlotResult::default() })));
+            let mut cell = builder.finish().cells.remove(0);
+            let second = |write_operations: &u64| Interval {
+                length_ns: 1_000_000_000,
+                measured: true,
+                write_operations: *write_operations,
+                ..Interval::default()
+            };
+            cell.series = seconds.iter().map(second).collect();
+            stalled(&cell, cell.blocks().unwrap()).unwrap().text
+        };
+        // The storage answers when the measured time is over.
+        let text = said(&[900, 900, 900, 0, 0], 6_070_000_000);
+        assert!(text.starts_with("a stall of 2 s or more, 40 % of the time: less"), "{text}");
+        assert!(text.contains("; the slowest operation took 6.0"), "{text}");
+        let text = said(&[900, 0, 900, 900, 0, 0], 6_070_000_000);
+        assert!(text.starts_with("2 stalls, the longest of 2 s or more, 50 %"), "{text}");
+        let text = said(&[900, 900, 0, 0, 900], 900_000_000);
+        assert!(text.starts_with("a stall of up to 2 s, 40 %") && text.ends_with("usual completed"), "{text}");
     }
 
     #[test]
