@@ -205,6 +205,7 @@ mod tests {
         assert!(some.contains("of 4,504 that completed, 504 or more had been due before"), "{some}");
         assert!(!said(900_000, 895_500, 4_504).contains("due before"), "those in flight at the start are no backlog");
     }
+
     #[test]
     fn a_rate_that_was_reached_was_kept_however_many_had_to_wait() {
         // Of reads that are done in so many seconds, how many waited and were never issued.
