@@ -35,6 +35,9 @@ pub enum TargetError {
     /// Neither the path nor the directory to make it in exists.
     #[error("\"{}\" does not exist, and no file is made there: check the path, attach or mount what is missing, or create the directory", .0.display())]
     Missing(PathBuf),
+    /// A directory that was removed while somebody was in it.
+    #[error("\"{}\" was removed, and no file can be made in it any more: go to a directory that is there (cd), or choose another target", .0.display())]
+    Removed(PathBuf),
     /// A symbolic link that leads nowhere.
     #[error("\"{}\" is a symbolic link to something that does not exist: check where it should lead", .0.display())]
     DanglingLink(PathBuf),
@@ -121,6 +124,8 @@ impl TargetError {
     fn from_kernel(path: &Path, wish: &'static str, source: io::Error) -> Self {
         let path = path.to_owned();
         match Errno::from_io_error(&source) {
+            // Kernels differ in what they say of such a directory.
+            Some(Errno::NOENT | Errno::ACCESS | Errno::PERM | Errno::STALE) if is_removed(&path) => Self::Removed(path),
             Some(Errno::NOENT) if path.is_symlink() => Self::DanglingLink(path),
             Some(Errno::NOENT) => Self::Missing(path),
             Some(Errno::LOOP) => Self::LinkCircle(path),
@@ -135,6 +140,11 @@ impl TargetError {
             _ => Self::Failed { path, wish, source },
         }
     }
+}
+
+/// Whether a path leads to a directory that has no name any more.
+fn is_removed(path: &Path) -> bool {
+    path.is_dir() && path.canonicalize().is_err_and(|error| error.kind() == io::ErrorKind::NotFound)
 }
 
 /// What a target is opened for.

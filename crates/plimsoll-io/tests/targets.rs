@@ -5,7 +5,10 @@
 use std::{
     fs::{self, File},
     io::{ErrorKind, Write},
-    os::unix::fs::{FileExt, PermissionsExt, symlink},
+    os::{
+        fd::AsRawFd,
+        unix::fs::{FileExt, PermissionsExt, symlink},
+    },
     path::Path,
 };
 
@@ -74,6 +77,21 @@ fn paths_that_lead_nowhere_are_told_apart() {
     assert!(complaint(&at("file/below")).contains("not a directory"));
     assert!(complaint(&at("link")).contains("symbolic link"));
     assert!(matches!(facts(Path::new("")), Err(TargetError::Missing(_))));
+}
+
+#[test]
+fn a_directory_that_was_removed_under_who_is_in_it_is_said_to_be_gone() {
+    let folder = tempfile::tempdir().unwrap();
+    let at = folder.path().join("gone");
+    fs::create_dir(&at).unwrap();
+    let inside = File::open(&at).unwrap();
+    fs::remove_dir(&at).unwrap();
+    // As the working directory of a process would.
+    let path = format!("/proc/self/fd/{}", inside.as_raw_fd());
+    for path in [Path::new(&path), &Path::new(&path).join("new")] {
+        let message = facts(path).unwrap_err().to_string();
+        assert!(message.contains("was removed") && message.contains("(cd)"), "{message}");
+    }
 }
 
 #[test]

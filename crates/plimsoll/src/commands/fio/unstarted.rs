@@ -78,7 +78,7 @@ fn number(cause: &(dyn std::error::Error + 'static)) -> Option<Errno> {
 
 const fn of_target(error: &TargetError) -> Option<Errno> {
     Some(match error {
-        TargetError::Missing(_) | TargetError::DanglingLink(_) => Errno::NOENT,
+        TargetError::Missing(_) | TargetError::Removed(_) | TargetError::DanglingLink(_) => Errno::NOENT,
         TargetError::LinkCircle(_) => Errno::LOOP,
         TargetError::NotThroughDirectories(_) => Errno::NOTDIR,
         TargetError::NoPermission { .. } => Errno::ACCESS,
