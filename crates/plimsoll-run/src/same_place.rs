@@ -5,6 +5,7 @@
 
 use std::path::Path;
 
+use plimsoll_io::target::resolved;
 use plimsoll_record::{
     environment::{DeviceEnvironment, Environment, MachineEnvironment, TargetEnvironment, TargetKind},
     event::RunStarted,
@@ -18,6 +19,9 @@ use thiserror::Error;
 
 use crate::objects;
 
+/// What to do where a path leads elsewhere from here.
+const TYPE_IT_THERE: &str = "type the command where it was typed before";
+
 /// A target is not what it was.
 #[derive(Clone, Debug, Error, PartialEq, Eq)]
 #[error("\"{target}\" is not what the run has measured so far: {problem}")]
@@ -26,6 +30,30 @@ pub struct TargetChanged {
     pub target: String,
     /// What is different, and what to do.
     pub problem: String,
+}
+
+/// Tells of a target that was given as the way from where the command was typed, when the way is followed from
+/// somewhere else now and ends nowhere. All else that is said of a path that is not there would be about the wrong
+/// place.
+///
+/// # Errors
+/// When a target is where it was, and its path does not lead there.
+pub fn check_paths(started: &RunStarted) -> Result<(), TargetChanged> {
+    let relative = started.environment.targets.iter().filter(|target| Path::new(&target.name).is_relative());
+    for (target, before) in relative.filter_map(|target| Some((target, target.path.as_deref()?))) {
+        // Room is told where a file is still to be made, which takes the directory alone.
+        let is_there = |path: &Path| path.exists() || target.free_bytes.is_some() && is_makeable(target.kind, path);
+        if is_there(Path::new(before)) && !is_there(Path::new(&target.name)) {
+            let problem = format!("it led to {before} and leads nowhere now; {TYPE_IT_THERE}");
+            return Err(TargetChanged { target: target.name.clone(), problem });
+        }
+    }
+    Ok(())
+}
+
+/// Whether a file may be made where a path leads.
+fn is_makeable(kind: TargetKind, path: &Path) -> bool {
+    kind == TargetKind::File && resolved(path).is_ok()
 }
 
 /// Compares where a run began with where it goes on. Returns sentences about what differs and may matter.
@@ -90,7 +118,7 @@ fn same_file(
     if let (Some(before), Some(now)) = (&before.path, &now.path)
         && before != now
     {
-        return Err(format!("it led to {before} and leads to {now} now; type the command where it was typed before"));
+        return Err(format!("it led to {before} and leads to {now} now; {TYPE_IT_THERE}"));
     }
     if let (Some(before), Some(now)) = (&before.mount, &now.mount) {
         if before.point != now.point {
@@ -241,6 +269,35 @@ mod tests {
         let other = problem(&before, &directory("/mnt/data", "server:/b"));
         assert!(other.contains("server:/a was mounted there, and now it is server:/b"), "{other}");
         assert_eq!(target(&before, &before.clone(), |_| true), Ok(None));
+    }
+
+    #[test]
+    fn a_relative_path_that_leads_nowhere_from_here_is_told_of_while_its_target_is_where_it_was() {
+        let place = tempfile::tempdir().unwrap();
+        let at = |name: &str| Some(place.path().join(name).to_str().unwrap().to_owned());
+        std::fs::create_dir(place.path().join("there")).unwrap();
+        let mut begun = crate::test_plans::started("rw = 'randread'");
+        let mut complaint = |target: TargetEnvironment| {
+            begun.environment.targets = vec![target];
+            check_paths(&begun).err().map(|changed| changed.to_string())
+        };
+        let directory = |name: &str, path| TargetEnvironment { name: name.into(), path, ..directory("/", "/dev/vda1") };
+        let told = complaint(directory("no-such/there", at("there"))).unwrap();
+        let wanted = format!("it led to {} and leads nowhere now; type the command where", at("there").unwrap());
+        assert!(told.contains(&wanted), "{told}");
+        // It is gone, or is here.
+        assert_eq!(complaint(directory("no-such/gone", at("gone"))), None);
+        assert_eq!(complaint(directory("src", at("there"))), None);
+        assert_eq!(complaint(directory("/no-such/there", at("there"))), None);
+        // A file that was to be made, which the interrupted run removed again.
+        let file = |name: &str, path| TargetEnvironment {
+            kind: TargetKind::File,
+            free_bytes: Some(1),
+            ..directory(name, path)
+        };
+        assert!(complaint(file("no-such/new", at("there/new"))).is_some());
+        assert_eq!(complaint(file("no-such/new", at("gone/new"))), None);
+        assert_eq!(complaint(file("src/new", at("there/new"))), None);
     }
 
     #[test]

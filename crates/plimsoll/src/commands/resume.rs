@@ -31,6 +31,7 @@ pub(super) fn request(
     let unfinished = history.resumable(id)?;
     let Beginning { started, events } = unfinished.read(id)?;
     let RunStarted { plan, asked, tool, .. } = &started;
+    same_place::check_paths(&started)?;
     let place = place::look(&asked.targets, &asked.workloads, Said::default(), state, printer)?;
     if arguments.expect_mount {
         let mut others = asked.targets.iter().filter(|target| !stripe::is_array(target, state));

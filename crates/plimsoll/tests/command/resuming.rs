@@ -344,6 +344,32 @@ fn what_cannot_go_on_says_why() {
 }
 
 #[test]
+fn a_path_from_where_the_command_was_typed_is_said_to_lead_nowhere_from_elsewhere() {
+    let place = Place::new();
+    fs::create_dir(place.path("data/in")).unwrap();
+    fs::create_dir(place.path("other")).unwrap();
+    for target in ["data", "data/in/new"] {
+        let flags = "--rw randread --size 4M --passes 3 --duration 1s --buffered";
+        let child = start(&place, &format!("run {target} {flags}"));
+        wait_for_slots(&place, 1);
+        end(child, Signal::TERM);
+        let elsewhere = place.command("run --resume latest").current_dir(place.path("other")).output().unwrap();
+        let told = Said::of(elsewhere);
+        let wanted = format!("it led to {} and leads nowhere now", place.path(target).display());
+        let error = told.error(3);
+        assert!(error.contains(&wanted) && error.contains("type the command where it was typed before"), "{error}");
+        assert_eq!(place.record("run --resume latest")["outcome"], "complete");
+    }
+    // Without the directory, going back to where it was typed would not help.
+    let child = start(&place, "run data/in --rw randread --size 4M --passes 3 --duration 1s --buffered");
+    wait_for_slots(&place, 1);
+    end(child, Signal::TERM);
+    fs::remove_dir(place.path("data/in")).unwrap();
+    let gone = Said::of(place.command("run --resume latest").current_dir(place.path("other")).output().unwrap());
+    assert!(gone.error(3).contains("does not exist, and no file is made there"), "{}", gone.stderr);
+}
+
+#[test]
 fn what_is_kept_to_go_on_goes_with_the_run() {
     let place = place_with_file();
     let child = start(&place, RUN);
