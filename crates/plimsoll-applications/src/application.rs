@@ -86,6 +86,9 @@ pub enum StageError {
     /// Not everything ended.
     #[error("these processes did not end: {0:?}")]
     Left(Vec<i32>),
+    /// Nobody has the name of the user whose rights commands are to have.
+    #[error("--user {0}: there is no such user: name one that id knows")]
+    NoUser(String),
     /// What a command told of itself cannot be read.
     #[error("the figures of the command: {0}")]
     Figures(String),
@@ -123,7 +126,7 @@ impl StageError {
     pub fn output(&self) -> &str {
         match self {
             Self::Failed { output, .. } | Self::TimedOut { output, .. } => output,
-            Self::Stopped | Self::Left(_) | Self::Figures(_) | Self::System { .. } => "",
+            Self::Stopped | Self::Left(_) | Self::NoUser(_) | Self::Figures(_) | Self::System { .. } => "",
         }
     }
 }

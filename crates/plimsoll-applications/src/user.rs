@@ -37,10 +37,7 @@ impl User {
                 .output()
                 .map_err(StageError::system("ask id for a user"))?;
             let number = String::from_utf8_lossy(&told.stdout).trim().parse::<u32>().ok();
-            number.ok_or_else(|| StageError::System {
-                what: format!("--user {name}"),
-                source: io::Error::new(io::ErrorKind::NotFound, "there is no such user: name one that id knows"),
-            })
+            number.ok_or_else(|| StageError::NoUser(name.to_owned()))
         };
         Ok(Self { id: Uid::from_raw(ask("-u")?), group: Gid::from_raw(ask("-g")?) })
     }

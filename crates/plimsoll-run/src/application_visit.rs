@@ -149,7 +149,9 @@ fn error_of(error: &StageError) -> ErrorCount {
     let (operation, error) = match error {
         StageError::Failed { stage, .. } | StageError::TimedOut { stage, .. } => (stage.as_str(), error.to_string()),
         StageError::Figures(_) => (Stage::Run.as_str(), error.to_string()),
-        StageError::Stopped | StageError::Left(_) | StageError::System { .. } => ("application", error.to_string()),
+        StageError::Stopped | StageError::Left(_) | StageError::NoUser(_) | StageError::System { .. } => {
+            ("application", error.to_string())
+        }
     };
     ErrorCount { operation: operation.to_owned(), error, count: 1, first_offset: 0, first_file: None }
 }

@@ -50,7 +50,7 @@ use crate::{
     },
     parallel,
     resuming::{Resuming, RunClock, restore},
-    site::{Making, Sites},
+    site::{Making, Sites, check_users},
     slot::SlotError,
 };
 
@@ -211,6 +211,9 @@ pub enum RunError {
     /// The machine cannot be loaded as asked.
     #[error(transparent)]
     Background(#[from] BackgroundError),
+    /// The user whose rights commands are to have is not there.
+    #[error(transparent)]
+    NoUser(StageError),
     /// An application cannot be made ready.
     #[error(transparent)]
     Application(#[from] StageError),
@@ -282,6 +285,7 @@ pub fn run(request: RunRequest, stop: &AtomicBool, on_event: &mut dyn FnMut(&Run
     check_time(&plan)?;
     check_room(&plan)?;
     memory::check(&plan)?;
+    check_users(&plan)?;
     let warnings = parallel::check(&plan)?;
     let command = started.asked.background.clone();
     let mut story = Story { builder: RecordBuilder::new(started.clone()), on_event };

@@ -29,10 +29,13 @@ use plimsoll_workload::{
 use rustix::fs::{Mode, OFlags, SeekFrom, seek};
 use uuid::Uuid;
 
-pub(crate) use self::wanted::{bytes_of_files, check_layouts};
 use self::{
     checks::{check_polling, check_verification},
     wanted::{FileKey, Stamps, Wanted, WantedFile, file_keys, has_files_alone},
+};
+pub(crate) use self::{
+    wanted::{bytes_of_files, check_layouts},
+    workplaces::check_users,
 };
 use crate::{
     findings,

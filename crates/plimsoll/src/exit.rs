@@ -91,6 +91,7 @@ impl Exit {
                     | RunError::TimeOver { .. }
                     | RunError::SameDisk { .. }
                     | RunError::FewProcessors { .. }
+                    | RunError::NoUser(_)
                     | RunError::Background(_) => Self::Usage,
                     RunError::Start(_) | RunError::Common(_) => Self::Cluster,
                     RunError::Engine(_) => Self::Kernel,

@@ -3,17 +3,25 @@
 use std::path::{Path, PathBuf};
 
 use plimsoll_applications::{
-    application::{Application, Places},
+    application::{Application, Places, StageError},
     user::User,
 };
 use plimsoll_io::block_device;
-use plimsoll_workload::plan::Plan;
+use plimsoll_workload::plan::{CellPlan, Plan};
 
 use super::Sites;
 use crate::{
     objects::leftovers,
     run::{RunError, Surroundings},
 };
+
+/// Refuses a user whom nobody knows, before anything is made for his commands.
+pub(crate) fn check_users(plan: &Plan) -> Result<(), RunError> {
+    plan.cells.iter().filter_map(CellPlan::application).try_for_each(|application| match User::of(application) {
+        Err(error @ StageError::NoUser(_)) => Err(RunError::NoUser(error)),
+        known => known.map(drop).map_err(RunError::Application),
+    })
+}
 
 impl Sites {
     /// For each cell that runs commands the application, of which nothing has begun yet.

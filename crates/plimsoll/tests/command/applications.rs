@@ -205,6 +205,23 @@ fn an_iteration_that_is_not_verified_does_not_count() {
 }
 
 #[test]
+fn a_user_whom_nobody_knows_is_refused_before_anything_is_made() {
+    if !is_root() {
+        return;
+    }
+    let place = Place::new();
+    let beside = "[[workload]]\nrw = 'randread'\nsize = '4M'\noperations = 10\n";
+    let command = "[[workload]]\ncommand = 'true'\nuser = 'nosuch'\niterations = 1\n";
+    fs::write(place.path("plan.toml"), format!("{beside}{command}")).unwrap();
+    for asked in ["--command true --user nosuch", "--plan ROOT/plan.toml"] {
+        let said = place.run(&format!("run DATA {asked}"));
+        assert!(said.error(2).contains("--user nosuch: there is no such user"), "{}", said.stderr);
+        assert_eq!(said.stderr.lines().count(), 1, "nothing was announced: {}", said.stderr);
+        assert_eq!(place.leftovers(), Vec::<String>::new());
+    }
+}
+
+#[test]
 fn each_user_has_directories_of_its_own() {
     if !is_root() {
         return skip("only root lends rights to others");
