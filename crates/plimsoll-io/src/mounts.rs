@@ -212,7 +212,7 @@ pub(crate) fn is_near(path: &Path, entries: &[MountEntry]) -> bool {
 }
 
 /// The parent directory of a path, also where it is not written out.
-pub(crate) fn parent_of(path: &Path) -> &Path {
+pub fn parent_of(path: &Path) -> &Path {
     match path.parent() {
         Some(parent) if parent == OsStr::new("") => Path::new("."),
         Some(parent) => parent,

@@ -33,6 +33,7 @@ mod open_files;
 mod parallel;
 mod repeats;
 pub mod resuming;
+mod room;
 pub mod run;
 pub mod same_place;
 pub mod several;

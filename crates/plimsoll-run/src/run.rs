@@ -2,10 +2,9 @@
 //! happens told as events. The record is the fold of those events.
 
 use std::{
-    collections::BTreeSet,
     ffi::OsString,
     io,
-    path::{Path, PathBuf},
+    path::PathBuf,
     sync::atomic::{AtomicBool, Ordering},
 };
 
@@ -42,7 +41,7 @@ use crate::{
     doing::{self, Doing},
     evidence,
     headroom::Headroom,
-    layout::{self, LayoutError},
+    layout::LayoutError,
     memory,
     objects::{
         FilesAfter, ObjectError,
@@ -50,6 +49,7 @@ use crate::{
     },
     parallel,
     resuming::{Resuming, RunClock, restore},
+    room,
     site::{Making, Sites, check_users},
     slot::SlotError,
 };
@@ -257,13 +257,9 @@ impl From<SlotError> for RunError {
     }
 }
 
-/// Refuses sets of more files, or of more bytes, than there is room for on the file systems that they are made in.
-fn check_room(plan: &Plan) -> Result<(), RunError> {
-    let with_files = plan.cells.iter().filter(|cell| cell.files().is_some());
-    let directories: BTreeSet<&Path> = with_files.map(|cell| Path::new(&cell.target)).collect();
-    let directories: Vec<&Path> = directories.into_iter().collect();
-    let room = |shared: &[&Path], block_bytes| plan.room(|name| shared.contains(&Path::new(name)), block_bytes);
-    layout::check_room(&directories, room).map_err(RunError::Layout)
+/// Nothing is made that there is no room for.
+fn check_room(plan: &Plan, common: Option<CommonFiles>) -> Result<(), RunError> {
+    room::check(plan, common.is_none_or(|common| common.makes())).map_err(RunError::Layout)
 }
 
 /// A number that no other process has, of this run or another: what it writes is never taken for what was there before.
@@ -283,7 +279,7 @@ pub fn run(request: RunRequest, stop: &AtomicBool, on_event: &mut dyn FnMut(&Run
     let engines = select_engines(&plan, resuming.as_ref())?;
     let guards = Sites::guard(&plan, &destroy)?;
     check_time(&plan)?;
-    check_room(&plan)?;
+    check_room(&plan, common)?;
     memory::check(&plan)?;
     check_users(&plan)?;
     let warnings = parallel::check(&plan)?;
@@ -375,6 +371,7 @@ pub fn prepare_files(request: RunRequest, stop: &AtomicBool) -> Result<(), RunEr
     let RunRequest { started, destroy, files_after, state_directory, common, .. } = request;
     let RunStarted { id, plan, started, .. } = started;
     let guards = Sites::guard(&plan, &destroy)?;
+    check_room(&plan, common)?;
     let (writer, state_directory) = (writer(id, started), state_directory.as_deref());
     let making = Making { run: id, goes_on: false, writer, files_after, state_directory, common };
     let sites = Sites::open(&plan, guards, making, stop, &mut |_| {})?;
@@ -513,7 +510,7 @@ const fn choice(engine: &SelectedEngine) -> EngineChoice {
 
 #[cfg(test)]
 mod tests {
-    use std::fs;
+    use std::{collections::BTreeSet, fs};
 
     use plimsoll_record::{event::SlotResult, results::OpenLoopResult};
     use plimsoll_workload::certainty::StoppingRule;

@@ -34,7 +34,7 @@ use self::{
     wanted::{FileKey, Stamps, Wanted, WantedFile, file_keys, has_files_alone},
 };
 pub(crate) use self::{
-    wanted::{bytes_of_files, check_layouts},
+    wanted::{NewFile, bytes_of_files, check_layouts, new_files},
     workplaces::check_users,
 };
 use crate::{

@@ -1,16 +1,21 @@
 //! What files a plan needs of a target.
 
-use std::collections::BTreeMap;
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    path::{Path, PathBuf},
+};
 
+use plimsoll_io::mounts;
 use plimsoll_workload::{
     file_space::FileSpace,
     payload::Payload,
     plan::{BlockPlan, CellPlan, Plan},
     settings::{EngineChoice, FileSharing, Layout},
-    target_facts::TargetKind,
+    target_facts::{self, TargetKind},
     verification,
 };
 
+use super::{directories, is_device};
 use crate::run::RunError;
 
 /// Files of one target that must be there before the first slot.
@@ -189,6 +194,42 @@ impl Stamps {
             }
         }
     }
+}
+
+/// A file that is made before the first slot.
+pub(crate) struct NewFile {
+    pub(crate) directory: PathBuf,
+    /// What is put into it, or finds room when it grows.
+    pub(crate) bytes: u64,
+}
+
+/// Files that a plan reads and writes and that are not there yet. What is there has its room already.
+pub(crate) fn new_files(plan: &Plan) -> Vec<NewFile> {
+    let targets: BTreeSet<&str> = plan.cells.iter().map(|cell| cell.target.as_str()).collect();
+    targets.into_iter().filter(|target| !is_device(target)).flat_map(|target| new_files_of(plan, target)).collect()
+}
+
+fn new_files_of(plan: &Plan, target: &str) -> Vec<NewFile> {
+    let path = Path::new(target);
+    let places = target_facts::places(target, directories(plan, target));
+    let new = |(key, file): (FileKey, WantedFile)| {
+        let is_own = matches!(key, FileKey::Own { .. });
+        let bytes = if is_own || file.layout != Layout::Empty { file.bytes } else { 0 };
+        let (directory, is_there) = match key {
+            _ if !path.is_dir() => (mounts::parent_of(path).to_owned(), path.exists()),
+            FileKey::Named(name) => (path.to_owned(), path.join(name).exists()),
+            FileKey::Own { job, .. } => (places[job.unwrap_or(0) as usize % places.len()].clone(), false),
+        };
+        (!is_there).then_some(NewFile { directory, bytes })
+    };
+    let mut new: Vec<NewFile> = Wanted::of(plan, target, 0).0.into_iter().filter_map(new).collect();
+    if !path.is_dir() {
+        // All of its workloads have the one file.
+        let bytes = new.iter().map(|file| file.bytes).max();
+        new.truncate(1);
+        new.iter_mut().zip(bytes).for_each(|(file, bytes)| file.bytes = bytes);
+    }
+    new
 }
 
 /// What the files of a target that is an empty directory take, all together, when all of them are written.

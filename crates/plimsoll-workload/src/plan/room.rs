@@ -1,6 +1,9 @@
-//! How much room sets of files take of a target: all that stay until the end of the run, and one of the others.
+//! How much room files take of a target that there are many of: of their sets, and of cells whose operations are about
+//! names, all that stay until the end of the run, and one of the others.
 
-use std::collections::BTreeSet;
+mod named;
+
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::{CellPlan, Plan, PlanError};
 use crate::{
@@ -9,8 +12,8 @@ use crate::{
     units::in_one_unit,
 };
 
-/// What sets of files have at most at the same time.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+/// What there is of files at most at the same time.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Room {
     /// Bytes of their content.
     pub content_bytes: u64,
@@ -24,13 +27,56 @@ impl Plan {
     pub fn room(&self, is_there: impl Fn(&str) -> bool, block_bytes: u64) -> Room {
         room(&self.cells, is_there, block_bytes)
     }
+
+    /// The same with files whose names are operated on. `has_file` tells whether a target has one of that name already.
+    pub fn room_with_names(
+        &self,
+        is_there: impl Fn(&str) -> bool,
+        has_file: impl Fn(&str, &str) -> bool,
+        block_bytes: u64,
+    ) -> Room {
+        let mut of_names: BTreeMap<&str, Vec<&CellPlan>> = BTreeMap::new();
+        for cell in self.cells.iter().filter(|cell| is_there(&cell.target)) {
+            if cell.blocks().is_some_and(|blocks| blocks.name_operation().is_some()) {
+                of_names.entry(&cell.target).or_default().push(cell);
+            }
+        }
+        let names = of_names
+            .into_iter()
+            .flat_map(|(target, cells)| named::of_target(&cells, |name| has_file(target, name), block_bytes));
+        most(&sets(&self.cells, is_there, block_bytes).chain(names).collect::<Vec<_>>())
+    }
+}
+
+impl Room {
+    /// The same with one more file, of so many bytes.
+    #[must_use]
+    pub const fn and_file(self, bytes: u64, block_bytes: u64) -> Self {
+        let content_bytes = self.content_bytes.saturating_add(whole_blocks(bytes, block_bytes));
+        Self { content_bytes, names: self.names + 1 }
+    }
+}
+
+/// What bytes take where a file has whole blocks.
+const fn whole_blocks(bytes: u64, block_bytes: u64) -> u64 {
+    let block_bytes = if block_bytes == 0 { 1 } else { block_bytes };
+    bytes.div_ceil(block_bytes).saturating_mul(block_bytes)
 }
 
 fn room(cells: &[CellPlan], is_there: impl Fn(&str) -> bool, block_bytes: u64) -> Room {
-    let sets = cells.iter().filter(|cell| is_there(&cell.target)).filter_map(CellPlan::files);
-    let sets: Vec<(bool, Room)> = sets.map(|set| (set.stays(), of_set(set, block_bytes))).collect();
+    most(&sets(cells, is_there, block_bytes).collect::<Vec<_>>())
+}
+
+/// Whether each set stays, and what it takes.
+fn sets(cells: &[CellPlan], is_there: impl Fn(&str) -> bool, block_bytes: u64) -> impl Iterator<Item = (bool, Room)> {
+    let sets = cells.iter().filter(move |cell| is_there(&cell.target)).filter_map(CellPlan::files);
+    sets.map(move |set| (set.stays(), of_set(set, block_bytes)))
+}
+
+/// What is there at the same time of what stays, and of what does not.
+fn most(all: &[(bool, Room)]) -> Room {
     let most = |count: fn(&Room) -> u64| {
-        let of = |stays: bool| sets.iter().filter(move |set| set.0 == stays).map(move |(_, room)| count(room));
+        let of = |stays: bool| all.iter().filter(move |one| one.0 == stays).map(move |(_, room)| count(room));
         of(true).fold(of(false).max().unwrap_or(0), u64::saturating_add)
     };
     Room { content_bytes: most(|room| room.content_bytes), names: most(|room| room.names) }
@@ -102,7 +148,7 @@ fn of_set(set: &FilePlan, block_bytes: u64) -> Room {
         contents.insert((there.files && there.is_filled, there.appended, there.is_logged));
         there = there.after(*phase);
     }
-    let whole = |bytes: u64| bytes.div_ceil(block_bytes.max(1)).saturating_mul(block_bytes.max(1));
+    let whole = |bytes: u64| whole_blocks(bytes, block_bytes);
     let sizes = set.sizes();
     let content_bytes = contents.into_iter().map(|(is_filled, appended, is_logged)| {
         let takes = |bytes: u64| whole(if is_filled { bytes } else { 0 }.saturating_add(appended * appended_bytes));

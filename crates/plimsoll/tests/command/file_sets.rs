@@ -2,13 +2,16 @@
 
 use std::{fs, process::Stdio, thread, time::Duration};
 
-use rustix::process::{Pid, Signal, kill_process};
+use rustix::{
+    fs::statvfs,
+    process::{Pid, Signal, kill_process},
+};
 use serde_json::Value;
 
 use crate::{
     capped_disk::CappedDisk,
     interruption::interruption,
-    support::{InMemory, Place, is_root, skip},
+    support::{InMemory, Mounted, Place, comes_true, is_root, names, skip},
 };
 
 const PHASES: [&str; 23] = [
@@ -210,6 +213,75 @@ fn a_file_system_without_inodes_for_all_files_is_told_before_any_is_made() {
     let said = place.run("run DATA --phases create,delete --file-count 50 --iterations 1 --no-history");
     let announced = "on each target up to 50 files and directories, with 0 B in them";
     assert!(said.code == Some(0) && said.stderr.contains(announced), "{}{}", said.stderr, said.stdout);
+}
+
+#[test]
+fn files_whose_names_are_operated_on_are_told_to_have_no_inodes_before_any_is_made() {
+    if !is_root() {
+        return skip("mounting needs the rights of root");
+    }
+    let place = Place::new();
+    // With inodes for a file in each 4 KiB.
+    let mounted = Mounted::ext4(&place, 64 << 20);
+    let free = || statvfs(&mounted.point).unwrap().f_favail;
+    let before = free();
+    for engine in ["filecreate", "filestat", "filedelete"] {
+        for files in ["--file-count 100000", "--file-count 25000 --jobs 4 --files per-job"] {
+            let said = place.run(&format!("run ROOT/mount --engine {engine} {files} --passes 1 --no-history"));
+            let wanted = format!("100000 needed, {before} free, of which a fifth is left to others");
+            assert!(said.error(3).contains(&wanted), "{engine}: {}", said.stderr);
+            assert_eq!(said.stderr.lines().count(), 1, "nothing was announced: {}", said.stderr);
+        }
+    }
+    assert_eq!((free(), names(&mounted.point)), (before, vec!["lost+found".to_owned()]));
+    let said = place.run("run ROOT/mount --engine filecreate --file-count 100 --passes 1 --no-history");
+    assert_eq!(said.code, Some(0), "{}", said.stderr);
+}
+
+#[test]
+fn all_that_is_there_at_the_same_time_is_to_have_room() {
+    if !is_root() {
+        return skip("mounting needs the rights of root");
+    }
+    let place = Place::new();
+    let _memory = InMemory::new(&place, "nr_inodes=200,size=8M");
+    let plan = |workloads: &[&str]| {
+        let each = workloads.iter().map(|workload| format!("[[workload]]\n{}\n", workload.replace("; ", "\n")));
+        fs::write(place.path("plan.toml"), each.collect::<String>()).unwrap();
+        place.run("run DATA --plan ROOT/plan.toml --passes 1 --no-history")
+    };
+    let statted = "engine = 'filestat'; file_count = 100; operations = 100";
+    let set = "phases = 'stat'; file_count = 80; file_size = 10";
+    let read = "rw = 'randread'; buffered = true; size = '5M'; operations = 10; block_size = '4k'";
+    let said = plan(&[statted, set]);
+    assert!(said.error(3).contains("180 needed"), "{}", said.stderr);
+    // What is read beside them has room of its own.
+    let large = "engine = 'filestat'; file_count = 100; size = '4M'; operations = 100";
+    assert_eq!(plan(&[large]).code, Some(0));
+    let said = plan(&[large, read]);
+    let error = said.error(3);
+    assert!(error.contains("no space for the test files") && error.contains("needed"), "{error}");
+    let said = plan(&[&format!("{statted}; jobs = 2"), read]);
+    assert_eq!(said.code, Some(0), "{}", said.stderr);
+    assert_eq!(place.leftovers(), Vec::<String>::new());
+}
+
+#[test]
+fn what_a_run_left_that_was_killed_is_in_the_way_of_no_other() {
+    if !is_root() {
+        return skip("mounting needs the rights of root");
+    }
+    let place = Place::new();
+    let _memory = InMemory::new(&place, "nr_inodes=200");
+    let asked = "run DATA --engine filestat --file-count 100 --no-history --duration 30s";
+    let mut killed = place.command(asked).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
+    let made = || fs::read_dir(place.data()).unwrap().flatten().map(|entry| fs::read_dir(entry.path()));
+    assert!(comes_true(|| made().flatten().any(|files| files.count() >= 100)));
+    killed.kill().unwrap();
+    killed.wait().unwrap();
+    let said = place.run("run DATA --engine filestat --file-count 120 --no-history --operations 120 --passes 1");
+    assert_eq!(said.code, Some(0), "{}", said.stderr);
+    assert_eq!(place.leftovers(), Vec::<String>::new());
 }
 
 #[test]
