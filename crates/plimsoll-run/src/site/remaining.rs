@@ -1,4 +1,4 @@
-//! What of the files that a run made is still there when it ends, and when it goes on, and what is told of that.
+//! What of the files that a run made is still there when it ends, by whichever process, and what is told of that.
 
 use std::path::Path;
 
