@@ -30,6 +30,17 @@ pub(crate) fn cargo(arguments: &[&str]) -> Command {
     command
 }
 
+/// The same command, which gives way to whatever else wants the processors.
+pub(crate) fn giving_way(command: &Command) -> Command {
+    let mut nice = self::command("nice");
+    nice.arg(command.get_program()).args(command.get_args());
+    nice.envs(command.get_envs().filter_map(|(name, value)| Some((name, value?))));
+    if let Some(directory) = command.get_current_dir() {
+        nice.current_dir(directory);
+    }
+    nice
+}
+
 /// Where cargo puts what it builds, whatever else somebody's environment says.
 pub(crate) fn target() -> PathBuf {
     crate::repository().join("target")
@@ -170,6 +181,15 @@ mod tests {
         assert!(error.contains("ended with exit status: 3"), "{error}");
         assert_eq!(shell("sleep 60", Duration::ZERO).unwrap_err().to_string(), "not done after 0 s: ended");
         assert_eq!(seen, ["a\u{fffd}", "b", "c"]);
+    }
+
+    #[test]
+    fn a_command_that_gives_way_is_the_same_with_a_lower_priority() {
+        let nice = |command: &mut Command| output(command).unwrap().trim().parse::<i32>().unwrap();
+        let mut shell = command("sh");
+        shell.args(["-c", "test \"$GIVES\" = way && nice"]).env("GIVES", "way");
+        let here = nice(&mut shell);
+        assert_eq!(nice(&mut giving_way(&shell)), (here + 10).min(19));
     }
 
     #[test]

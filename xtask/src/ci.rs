@@ -49,18 +49,21 @@ pub(crate) fn run() -> anyhow::Result<()> {
     step("format", &mut || child::run(&mut child::cargo(&["fmt", "--all", "--check"])));
     step("tidy", &mut tidy::run);
     step("codegen", &mut || codegen::run(&codegen::Arguments { check: true }));
-    // The one release build: what is distributed is what is tried, and what pods of the end-to-end tests run. Most of
-    // it is the linker's, on one processor; the others look, fuzz and build the tests meanwhile.
+    // The one release build: what is distributed is what is tried, and what pods of the end-to-end tests run. Much of
+    // it is the linker's, on one processor; the others look, fuzz and build the tests meanwhile, and give way to it, so
+    // that they are not done before it is.
     let mut build = Some(dist::Build::begin_for_ci());
     step("clippy", &mut || {
         // The end-to-end tests are no part of the workspace's tests, as they need a cluster, but of what is looked at.
         let features = ["--features", "plimsoll-e2e/cluster"];
         let mut command = child::cargo(&["clippy", "--workspace", "--all-targets"]);
-        child::run(command.args(features).args(["--", "-D", "warnings"]))
+        child::run(&mut child::giving_way(command.args(features).args(["--", "-D", "warnings"])))
     });
     let fuzzing = fuzz_smoke::Arguments::all(FUZZ_SECONDS);
     step("fuzz-smoke", &mut || fuzz_smoke::run(&fuzzing, &mut |line| counts.show(line)));
-    step("build of tests", &mut || child::run(&mut child::cargo(&["test", "--workspace", "--no-run"])));
+    step("build of tests", &mut || {
+        child::run(&mut child::giving_way(&child::cargo(&["test", "--workspace", "--no-run"])))
+    });
     let mut distribution = None;
     step("dist", &mut || {
         let build = build.take().expect("a step runs once")?;
@@ -80,26 +83,29 @@ pub(crate) fn run() -> anyhow::Result<()> {
 const GUESTS: &str = "guest::";
 
 /// The tests of the workspace, counted. Those in virtual machines have a turn of their own beside all others: in one
-/// with them, whoever waits for a machine to be free would keep others from running.
+/// with them, whoever waits for a machine to be free would keep others from running. Then examples in documentation are
+/// compiled, which is work for one processor.
 fn test(counts: &mut TestCounts) -> anyhow::Result<()> {
     // Most tests wait for most of their time, for storage that is throttled and for what lasts a second.
     let threads = thread::available_parallelism().map_or(1, NonZero::get) + 1;
-    let (guests, others) = thread::scope(|scope| {
-        let guests = scope.spawn(|| {
+    let (beside, others) = thread::scope(|scope| {
+        let beside = scope.spawn(|| {
             let mut lines = Vec::new();
+            let mut observe = |line: &str| lines.push(line.to_owned());
             // All packages, as below: for one alone cargo chooses other features, and builds once more.
             let words = ["--workspace", "--test", "command", "--", "--test-threads=1", GUESTS];
-            let outcome = cargo_test(&words, &mut |line| lines.push(line.to_owned()));
-            (outcome, lines)
+            let guests = cargo_test(&words, &mut observe);
+            let examples = cargo_test(&["--workspace", "--doc", "--"], &mut observe);
+            (guests.and(examples), lines)
         });
         let threads = format!("--test-threads={threads}");
-        let words = ["--workspace", "--no-fail-fast", "--", &threads, "--skip", GUESTS];
+        let words = ["--workspace", "--tests", "--no-fail-fast", "--", &threads, "--skip", GUESTS];
         let others = cargo_test(&words, &mut |line| counts.show(line));
-        (guests.join().expect("reading lines does not panic"), others)
+        (beside.join().expect("reading lines does not panic"), others)
     });
-    let (guests, lines) = guests;
+    let (beside, lines) = beside;
     lines.iter().for_each(|line| counts.show(line));
-    others.and(guests)
+    others.and(beside)
 }
 
 /// `--show-output` lets through what skipped tests say.

@@ -1,9 +1,11 @@
 //! `cargo xtask tidy`: the written rules that a machine can check. It is a test of this crate as well.
 //!
-//! Each check is a pure function from a [`Tree`] of texts to problems, so that each has a test that it can fail.
+//! Each check is a pure function from what was read, mostly a [`Tree`] of texts, to problems, so that each has a test
+//! that it can fail.
 
 mod edges;
 mod environment;
+mod features;
 mod layout;
 mod rust_text;
 mod source;
@@ -116,6 +118,7 @@ fn problems(root: &Path) -> anyhow::Result<Vec<Problem>> {
     let tree = Tree::read(root)?;
     let mut problems = edges::check(&tree, &edges::workspace(root)?);
     problems.extend(environment::check(&tree));
+    problems.extend(features::check(&features::builds(root)?));
     problems.extend(layout::check(&tree));
     problems.extend(source::check(&tree));
     problems.extend(text::check(&tree));

@@ -179,18 +179,20 @@ impl<'a> Data<'a> {
             (figure, figures::values(source, &asked))
         };
         // What does not have the figure is not meant.
-        let answering: Vec<Source<'a>> =
-            self.sources.iter().filter(|source| answer(source).1.is_ok()).copied().collect();
+        let answers = self.sources.iter().filter_map(|source| {
+            let (figure, values) = answer(source);
+            Some((*source, figure, values.ok()?))
+        });
+        let mut answers: Vec<Answer<'a>> = answers.collect();
+        let answering: Vec<Source<'a>> = answers.iter().map(|(source, ..)| *source).collect();
         let Ok(selected) = selection::select(phrase, &answering) else {
             let meant = selection::select(phrase, self.sources)?;
             let why = answer(&meant[0]).1.err().unwrap_or_else(|| "it does not answer".to_owned());
             return Err(format!("{}: {why}", meant[0].name()));
         };
-        let answers = selected.into_iter().filter_map(|source| {
-            let (figure, values) = answer(&source);
-            Some((source, figure, values.ok()?))
-        });
-        let mut answers: Vec<Answer<'a>> = answers.collect();
+        // Both are in one order.
+        let mut selected = selected.iter().peekable();
+        answers.retain(|(source, ..)| selected.next_if(|one| one.is(source)).is_some());
         // A figure in a comment may be of reads: what is known to be is meant rather.
         let is_known = |values: &Values| matches!(values.operation, Operation::Read | Operation::Write);
         if matches!(phrase.direction, Some(Direction::Read | Direction::Write))
