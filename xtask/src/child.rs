@@ -30,11 +30,16 @@ pub(crate) fn cargo(arguments: &[&str]) -> Command {
     command
 }
 
-/// The same command, which gives way to whatever else wants the processors.
+/// A command with the same words, environment and directory, which gives way to whatever else wants the processors.
 pub(crate) fn giving_way(command: &Command) -> Command {
-    let mut nice = self::command("nice");
+    let mut nice = Command::new("nice");
     nice.arg(command.get_program()).args(command.get_args());
-    nice.envs(command.get_envs().filter_map(|(name, value)| Some((name, value?))));
+    for (name, value) in command.get_envs() {
+        match value {
+            Some(value) => nice.env(name, value),
+            None => nice.env_remove(name),
+        };
+    }
     if let Some(directory) = command.get_current_dir() {
         nice.current_dir(directory);
     }

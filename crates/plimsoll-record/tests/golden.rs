@@ -494,7 +494,7 @@ fn a_record_with_a_flipped_bit_is_refused_or_whole() {
     let golden = fs::read_to_string(fixture("plimsoll-1.json")).unwrap();
     let whole = upgrade::read(&golden).unwrap();
     let mut bytes = serde_json::to_vec(&whole).unwrap();
-    // One bit of every third byte, so that each bit has its turn: all of them would take minutes and find no more.
+    // One of the lower seven bits of every third byte, in turns: all of them would take minutes and find no more.
     for at in (0..bytes.len()).step_by(3) {
         let flipped = bytes[at] ^ (1 << (at % 7));
         let original = std::mem::replace(&mut bytes[at], flipped);

@@ -399,28 +399,29 @@ impl<'a, E: Engine, C: Clock> Worker<'a, E, C> {
         self.course.end(completions.len(), now);
         for completion in completions.drain(..) {
             let index = usize::from(completion.tag.0);
-            let operation = self.operations[index];
+            // Field by field: only a failure needs it as a whole, which would be copied for each completion.
+            let Operation { kind, length, offset, .. } = self.operations[index];
             self.free.push(completion.tag);
-            if completion.result != operation.length as i32 {
-                self.fail(operation, completion.result, now);
+            if completion.result != length as i32 {
+                self.fail(self.operations[index], completion.result, now);
                 continue;
             }
             if let Some(checker) = &mut self.checker
-                && operation.kind == OperationKind::Read
+                && kind == OperationKind::Read
             {
-                checker.check(&self.engine.buffer(completion.tag)[..operation.length as usize], operation.offset);
+                checker.check(&self.engine.buffer(completion.tag)[..length as usize], offset);
             }
             let started_ns = self.started_ns[index];
             let timed = self.timing.is_measured(started_ns);
-            if open && timed && !operation.kind.is_sync() {
+            if open && timed && !kind.is_sync() {
                 self.tally.service.record_many(now - self.issued_ns[index], 1);
             }
             let latency_ns = now - started_ns;
             match &mut run {
                 Some(alike)
                     if alike.latency_ns == latency_ns
-                        && alike.kind == operation.kind
-                        && alike.length == operation.length
+                        && alike.kind == kind
+                        && alike.length == length
                         && alike.timed == timed =>
                 {
                     alike.count += 1;
@@ -429,7 +430,6 @@ impl<'a, E: Engine, C: Clock> Worker<'a, E, C> {
                     if let Some(alike) = run {
                         self.count(alike, now, tick, in_window);
                     }
-                    let Operation { kind, length, .. } = operation;
                     run = Some(Alike { kind, length, latency_ns, timed, count: 1 });
                 }
             }

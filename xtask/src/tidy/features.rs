@@ -15,7 +15,7 @@ const MANIFEST: &str = "xtask/Cargo.toml";
 /// Packages that are built, each with the features that it is built with; more than once where these differ.
 type Parts = BTreeMap<String, BTreeSet<String>>;
 
-/// What is built for tasks, and what for all of the workspace.
+/// What is built for tasks, and what for the whole workspace, to which they belong.
 pub(super) struct Builds {
     tasks: Parts,
     workspace: Parts,
@@ -23,7 +23,7 @@ pub(super) struct Builds {
 
 pub(super) fn builds(root: &Path) -> anyhow::Result<Builds> {
     let parts = |arguments: &[&str]| {
-        let mut command = child::cargo(&["tree", "--prefix", "none", "--format", "{p}|{f}"]);
+        let mut command = child::cargo(&["tree", "--locked", "--prefix", "none", "--format", "{p}|{f}"]);
         child::output(command.args(arguments).current_dir(root)).map(|text| parse(&text))
     };
     Ok(Builds {
@@ -45,11 +45,12 @@ fn parse(tree: &str) -> Parts {
 pub(super) fn check(builds: &Builds) -> Vec<Problem> {
     let mut problems = Vec::new();
     for (package, tasks) in &builds.tasks {
-        let Some(workspace) = builds.workspace.get(package) else { continue };
+        let none = BTreeSet::new();
+        let workspace = builds.workspace.get(package).unwrap_or(&none);
         for features in tasks.difference(workspace) {
             let others: Vec<_> = workspace.iter().map(String::as_str).collect();
             let text = format!(
-                "{package} is built with the features \"{features}\" for tasks and with \"{}\" for all else, so twice",
+                "{package} has the features \"{features}\" for tasks and \"{}\" for tests, so it is built twice",
                 others.join("\" and \"")
             );
             problems.push(Problem { path: MANIFEST.into(), line: 0, text });
@@ -74,11 +75,12 @@ mod tests {
     }
 
     #[test]
-    fn other_features_are_a_problem() {
-        let found = texts("syn v3.0.9|default\nlibc v0.2.1|", "syn v3.0.9|default,full (*)\nlibc v0.2.1|");
-        let expected = "syn v3.0.9 is built with the features \"default\" for tasks and with \"default,full\" for all \
-            else, so twice";
-        assert_eq!(found, [expected]);
+    fn fewer_features_and_more_are_a_problem() {
+        let [less, more] = ["syn v3.0.9|default\nlibc v0.2.1|", "syn v3.0.9|default,full (*)\nlibc v0.2.1|"];
+        let expected = "syn v3.0.9 has the features \"default\" for tasks and \"default,full\" for tests, so it is \
+            built twice";
+        assert_eq!(texts(less, more), [expected]);
+        assert_eq!(texts(more, less).len(), 1);
     }
 
     #[test]

@@ -65,8 +65,9 @@ pub struct IoUringEngine {
     /// Results of what was performed without the ring.
     performed: Vec<Completion>,
     registered_files: bool,
-    /// How many tags share one registered buffer; `None` when buffers are not registered.
-    tags_per_registered_buffer: Option<u16>,
+    /// How many low bits of a tag say where in its registered buffer it is: the others say which buffer that is. `None`
+    /// when buffers are not registered.
+    registered_tag_bits: Option<u32>,
     /// Index of the ring among the registered rings of this thread.
     registered_ring: Option<u32>,
     /// Not when polling, and not before Linux 5.11.
@@ -175,7 +176,7 @@ impl IoUringEngine {
             queued: 0,
             performed: Vec::with_capacity(setup.queue_depth as usize),
             registered_files: false,
-            tags_per_registered_buffer: None,
+            registered_tag_bits: None,
             registered_ring,
             waits_have_deadlines,
             absolute_deadlines,
@@ -198,7 +199,11 @@ impl IoUringEngine {
             Ok(()) => self.registered_files = true,
             Err(error) => self.notes.push(format!("the target is not registered with the ring: {error}")),
         }
-        let tags_per_buffer = (REGISTERED_BUFFER_BYTES_MAX / self.buffers.stride_bytes()).min(self.buffers.tags());
+        let Some(tag_bits) = tag_bits_of(self.buffers.stride_bytes()) else {
+            self.notes.push("the buffers are not registered with the ring: each is longer than 1 GiB".to_owned());
+            return;
+        };
+        let tags_per_buffer = 1 << tag_bits;
         let iovecs: Vec<libc::iovec> = (0..self.buffers.tags())
             .step_by(tags_per_buffer)
             .map(|first| libc::iovec {
@@ -208,7 +213,7 @@ impl IoUringEngine {
             .collect();
         // SAFETY: the iovecs cover our own mapping, which outlives the ring (see the order of fields and `drop`).
         match unsafe { self.ring.submitter().register_buffers(&iovecs) } {
-            Ok(()) => self.tags_per_registered_buffer = Some(tags_per_buffer as u16),
+            Ok(()) => self.registered_tag_bits = Some(tag_bits),
             Err(error) => self.notes.push(format!(
                 "the buffers ({} bytes) are not registered with the ring, which costs time for each operation: {}",
                 self.buffers.mapped_bytes(),
@@ -217,38 +222,32 @@ impl IoUringEngine {
         }
     }
 
+    /// The registered buffer that a tag's buffer is in.
     #[inline]
-    fn entry(&self, tag: Tag, operation: Operation) -> squeue::Entry {
-        let length = checked_length(operation, &self.buffers);
-        let pointer = self.buffers.pointer(tag);
-        let offset = operation.offset;
-        /// Builds the entry for the registered or the plain file.
-        macro_rules! on_file {
-            (|$file:ident| $build:expr) => {
-                if self.registered_files {
-                    let $file = Fixed(u32::from(operation.file));
-                    $build
-                } else {
-                    let $file = Fd(self.files[usize::from(operation.file)].as_raw_fd());
-                    $build
-                }
-            };
+    fn registered_buffer_of(&self, tag: Tag) -> Option<u16> {
+        self.registered_tag_bits.map(|bits| registered_buffer(tag, bits))
+    }
+
+    /// Puts an entry into the submission queue.
+    ///
+    /// Always inlined where the entry is built, so that its fields are written to the queue. Put together on the stack,
+    /// it would be copied in wider pieces than it was written in, and each of these waits for all writes before it.
+    ///
+    /// # Safety
+    /// The buffer is that of the tag, which is in flight, and long enough for the operation.
+    #[inline(always)]
+    unsafe fn push(&mut self, entry: squeue::Entry, tag: Tag, flags: squeue::Flags) -> io::Result<()> {
+        let entry = entry.user_data(u64::from(tag.0)).flags(flags);
+        // SAFETY: the caller's.
+        let mut pushed = unsafe { self.ring.submission().push(&entry) };
+        while pushed.is_err() {
+            // Only with a submission thread, which frees entries after their results may have been seen.
+            self.ring.submitter().squeue_wait()?;
+            // SAFETY: the caller's.
+            pushed = unsafe { self.ring.submission().push(&entry) };
         }
-        match (operation.kind, self.tags_per_registered_buffer) {
-            (OperationKind::Read, Some(tags)) => {
-                on_file!(|file| ReadFixed::new(file, pointer, length, tag.0 / tags).offset(offset).build())
-            }
-            (OperationKind::Write, Some(tags)) => {
-                on_file!(|file| WriteFixed::new(file, pointer, length, tag.0 / tags).offset(offset).build())
-            }
-            (OperationKind::Read, None) => on_file!(|file| Read::new(file, pointer, length).offset(offset).build()),
-            (OperationKind::Write, None) => on_file!(|file| Write::new(file, pointer, length).offset(offset).build()),
-            (OperationKind::Sync, _) => on_file!(|file| Fsync::new(file).build()),
-            (OperationKind::DataSync, _) => {
-                on_file!(|file| Fsync::new(file).flags(FsyncFlags::DATASYNC).build())
-            }
-        }
-        .user_data(u64::from(tag.0))
+        self.queued += 1;
+        Ok(())
     }
 
     /// Takes all results that the kernel has posted.
@@ -321,11 +320,14 @@ impl Engine for IoUringEngine {
 
     #[inline]
     fn submit(&mut self, tag: Tag, operation: Operation) -> io::Result<()> {
-        let mut entry = self.entry(tag, operation);
+        let length = checked_length(operation, &self.buffers);
+        let pointer = self.buffers.pointer(tag);
+        let offset = operation.offset;
+        let mut flags = squeue::Flags::empty();
         if let Some(workers) = &mut self.workers
             && workers.take(self.tags.count, || MonotonicClock.now_ns())
         {
-            entry = entry.flags(squeue::Flags::ASYNC);
+            flags = squeue::Flags::ASYNC;
         }
         self.tags.start(tag);
         if self.iopoll && operation.kind.is_sync() {
@@ -336,16 +338,32 @@ impl Engine for IoUringEngine {
             });
             return Ok(());
         }
-        // SAFETY: the buffer is that of the tag, which is in flight from here on, and long enough for the operation.
-        let mut pushed = unsafe { self.ring.submission().push(&entry) };
-        while pushed.is_err() {
-            // Only with a submission thread, which frees entries after their results may have been seen.
-            self.ring.submitter().squeue_wait()?;
-            // SAFETY: as above.
-            pushed = unsafe { self.ring.submission().push(&entry) };
+        /// Queues an entry for the registered or the plain file.
+        macro_rules! queue {
+            (|$file:ident| $operation:expr) => {
+                if self.registered_files {
+                    let $file = Fixed(u32::from(operation.file));
+                    // SAFETY: the buffer is that of the tag, which is in flight, and its length was checked.
+                    unsafe { self.push($operation.build(), tag, flags) }
+                } else {
+                    let $file = Fd(self.files[usize::from(operation.file)].as_raw_fd());
+                    // SAFETY: as above.
+                    unsafe { self.push($operation.build(), tag, flags) }
+                }
+            };
         }
-        self.queued += 1;
-        Ok(())
+        match (operation.kind, self.registered_buffer_of(tag)) {
+            (OperationKind::Read, Some(buffer)) => {
+                queue!(|file| ReadFixed::new(file, pointer, length, buffer).offset(offset))
+            }
+            (OperationKind::Write, Some(buffer)) => {
+                queue!(|file| WriteFixed::new(file, pointer, length, buffer).offset(offset))
+            }
+            (OperationKind::Read, None) => queue!(|file| Read::new(file, pointer, length).offset(offset)),
+            (OperationKind::Write, None) => queue!(|file| Write::new(file, pointer, length).offset(offset)),
+            (OperationKind::Sync, _) => queue!(|file| Fsync::new(file)),
+            (OperationKind::DataSync, _) => queue!(|file| Fsync::new(file).flags(FsyncFlags::DATASYNC)),
+        }
     }
 
     #[inline]
@@ -411,6 +429,18 @@ impl Drop for IoUringEngine {
             io_uring_abi::unregister_ring(self.ring.as_raw_fd(), index);
         }
     }
+}
+
+/// How many low bits of a tag say where in its registered buffer it is, where buffers lie so many bytes apart: a power
+/// of two of them is registered as one, so that the rest of a tag says which, without a division for each operation.
+const fn tag_bits_of(stride_bytes: usize) -> Option<u32> {
+    (REGISTERED_BUFFER_BYTES_MAX / stride_bytes).checked_ilog2()
+}
+
+/// The number of the registered buffer that a tag is in.
+#[inline]
+const fn registered_buffer(tag: Tag, tag_bits: u32) -> u16 {
+    (tag.0 as u32 >> tag_bits) as u16
 }
 
 /// Whether a file takes operations that fail where they would wait; so does a file that cannot be asked.
@@ -488,6 +518,20 @@ mod tests {
         assert_eq!(taken(&[5; 8]), [false, false, false, true, false, false, false, true]);
         assert_eq!(taken(&[0; 3]), [true; 3]);
         assert_eq!(taken(&[1, 2, 0, 1, 2, 3, 4]), [false, false, true, false, false, false, true]);
+    }
+
+    #[test]
+    fn a_registered_buffer_has_as_many_tags_as_a_gigabyte_takes() {
+        let buffers = |stride_bytes, tags: [u16; 3]| {
+            let bits = tag_bits_of(stride_bytes)?;
+            assert!(stride_bytes << bits <= REGISTERED_BUFFER_BYTES_MAX);
+            Some(tags.map(|tag| registered_buffer(Tag(tag), bits)))
+        };
+        assert_eq!(buffers(4096, [0, 16_383, u16::MAX]), Some([0, 0, 0]));
+        assert_eq!(buffers(12 << 20, [63, 64, 128]), Some([0, 1, 2]));
+        assert_eq!(buffers(513 << 20, [0, 1, 2]), Some([0, 1, 2]));
+        assert_eq!(buffers(1 << 30, [0, 1, 2]), Some([0, 1, 2]));
+        assert_eq!(buffers((1 << 30) + 4096, [0, 1, 2]), None);
     }
 
     #[test]

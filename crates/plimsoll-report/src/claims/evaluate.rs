@@ -190,7 +190,6 @@ impl<'a> Data<'a> {
             let why = answer(&meant[0]).1.err().unwrap_or_else(|| "it does not answer".to_owned());
             return Err(format!("{}: {why}", meant[0].name()));
         };
-        // Both are in one order.
         let mut selected = selected.iter().peekable();
         answers.retain(|(source, ..)| selected.next_if(|one| one.is(source)).is_some());
         // A figure in a comment may be of reads: what is known to be is meant rather.

@@ -10,8 +10,8 @@ enum Fit {
     Whole,
 }
 
-/// The cells that have every word. A word that is a whole one in some names means only those; one that some begin with,
-/// only these.
+/// The cells that have every word, in the order of the sources. A word that is a whole one in some names means only
+/// those; one that some begin with, only these.
 pub(super) fn select<'a>(phrase: &Phrase, sources: &[Source<'a>]) -> Result<Vec<Source<'a>>, String> {
     let names: Vec<String> = sources.iter().map(haystack).collect();
     let mut selected: Vec<bool> = vec![true; sources.len()];
