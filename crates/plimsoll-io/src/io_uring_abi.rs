@@ -1,9 +1,9 @@
-//! The three ring calls that the `io-uring` crate does not offer in the form needed: entering a registered ring, doing
-//! so with an absolute deadline, and registering it for longer than one borrow.
+//! What the `io-uring` crate does not offer in the form needed: entering a registered ring, doing so with an absolute
+//! deadline, registering it for longer than one borrow, and entries that cost little.
 
-use std::{io, os::fd::RawFd, ptr};
+use std::{io, mem, os::fd::RawFd, ptr};
 
-use ::io_uring::EnterFlags;
+use ::io_uring::{EnterFlags, squeue, types::FsyncFlags};
 use rustix::time::Timespec;
 
 use crate::clock::timespec;
@@ -34,6 +34,46 @@ struct ResourceUpdate {
 
 const _: () = assert!(size_of::<GetEventsArgument>() == 24 && size_of::<ResourceUpdate>() == 16);
 const _: () = assert!(size_of::<Timespec>() == 16);
+
+/// The start of an entry of the submission queue (`struct io_uring_sqe`).
+///
+/// Entries are made in registers. Those that the crate's builders make are put together in memory, and copied from
+/// there in wider pieces than they were written in: each of these waits until what was written has reached the cache.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct SubmissionTarget {
+    pub(crate) opcode: u8,
+    pub(crate) flags: squeue::Flags,
+    /// A file, or the number of a registered one.
+    pub(crate) file: RawFd,
+    pub(crate) user_data: u64,
+}
+
+// The fields of an entry are put into words as they lie in memory then.
+const _: () = assert!(cfg!(target_endian = "little"));
+
+impl SubmissionTarget {
+    /// A read or a write. `buffer` is the number of a registered one, or zero.
+    #[inline(always)]
+    pub(crate) fn transfer(self, offset: u64, pointer: *mut u8, length: u32, buffer: u16) -> squeue::Entry {
+        self.entry([offset, pointer as u64, u64::from(length)], buffer)
+    }
+
+    /// A sync.
+    #[inline(always)]
+    pub(crate) fn sync(self, flags: FsyncFlags) -> squeue::Entry {
+        self.entry([0, 0, u64::from(flags.bits()) << 32], 0)
+    }
+
+    /// The three words after the first are offset, address, and length with the flags of the operation.
+    #[inline(always)]
+    fn entry(self, [offset, address, length]: [u64; 3], buffer: u16) -> squeue::Entry {
+        let Self { opcode, flags, file, user_data } = self;
+        let first = u64::from(opcode) | u64::from(flags.bits()) << 8 | u64::from(file as u32) << 32;
+        let words: [u64; 8] = [first, offset, address, length, user_data, u64::from(buffer), 0, 0];
+        // SAFETY: an entry has as many bytes, of nothing but numbers.
+        unsafe { mem::transmute::<[u64; 8], squeue::Entry>(words) }
+    }
+}
 
 /// Until when to wait.
 #[derive(Clone, Copy, Debug)]
@@ -112,4 +152,44 @@ pub(crate) fn unregister_ring(ring: RawFd, index: u32) {
     let update = ResourceUpdate { offset: index, reserved: 0, data: 0 };
     // SAFETY: as above. The kernel drops the registration with the thread, so a failure loses nothing for long.
     let _ = unsafe { libc::syscall(libc::SYS_io_uring_register, ring, UNREGISTER_RING_FDS, &raw const update, 1_u32) };
+}
+
+#[cfg(test)]
+mod tests {
+    use ::io_uring::{
+        opcode::{Fsync, Read, ReadFixed, Write, WriteFixed},
+        types::{Fd, Fixed},
+    };
+
+    use super::*;
+
+    fn words(entry: squeue::Entry) -> [u64; 8] {
+        // SAFETY: an entry has as many bytes, of nothing but numbers.
+        unsafe { mem::transmute::<squeue::Entry, [u64; 8]>(entry) }
+    }
+
+    #[test]
+    fn entries_are_those_that_the_builders_make() {
+        let (pointer, length, offset, tag) = (0x7f12_3456_7000 as *mut u8, 0x4000_0000, 0xfedc_ba98_7654_3000, 0xabcd);
+        let target = |opcode, file, flags| SubmissionTarget { opcode, flags, file, user_data: tag };
+        let (plain, fixed) = (squeue::Flags::empty(), squeue::Flags::FIXED_FILE);
+        let waiting = fixed | squeue::Flags::ASYNC;
+        let expected = [
+            ReadFixed::new(Fixed(9), pointer, length, 513).offset(offset).build().flags(squeue::Flags::ASYNC),
+            WriteFixed::new(Fd(9), pointer, length, 513).offset(offset).build(),
+            Read::new(Fd(9), pointer, length).offset(offset).build(),
+            Write::new(Fixed(9), pointer, length).offset(offset).build(),
+            Fsync::new(Fixed(9)).build(),
+            Fsync::new(Fd(9)).flags(FsyncFlags::DATASYNC).build(),
+        ];
+        let made = [
+            target(ReadFixed::CODE, 9, waiting).transfer(offset, pointer, length, 513),
+            target(WriteFixed::CODE, 9, plain).transfer(offset, pointer, length, 513),
+            target(Read::CODE, 9, plain).transfer(offset, pointer, length, 0),
+            target(Write::CODE, 9, fixed).transfer(offset, pointer, length, 0),
+            target(Fsync::CODE, 9, fixed).sync(FsyncFlags::empty()),
+            target(Fsync::CODE, 9, plain).sync(FsyncFlags::DATASYNC),
+        ];
+        assert_eq!(made.map(words), expected.map(|entry| words(entry.user_data(tag))));
+    }
 }

@@ -16,7 +16,7 @@ use ::io_uring::{
     EnterFlags, IoUring,
     opcode::{Fsync, Read, ReadFixed, Write, WriteFixed},
     squeue,
-    types::{CancelBuilder, Fd, Fixed, FsyncFlags},
+    types::{CancelBuilder, FsyncFlags},
 };
 use plimsoll_workload::operation::{Operation, OperationKind};
 use rustix::{
@@ -31,7 +31,7 @@ use super::{
 use crate::{
     buffer_pool::BufferPool,
     clock::{Clock, MonotonicClock},
-    io_uring_abi::{self, Deadline},
+    io_uring_abi::{self, Deadline, SubmissionTarget},
     probe::{EngineKind, EngineUnavailable, explain},
 };
 
@@ -228,28 +228,6 @@ impl IoUringEngine {
         self.registered_tag_bits.map(|bits| registered_buffer(tag, bits))
     }
 
-    /// Puts an entry into the submission queue.
-    ///
-    /// Always inlined where the entry is built, so that its fields are written to the queue. Put together on the stack,
-    /// it would be copied in wider pieces than it was written in, and each of these waits for all writes before it.
-    ///
-    /// # Safety
-    /// The buffer is that of the tag, which is in flight, and long enough for the operation.
-    #[inline(always)]
-    unsafe fn push(&mut self, entry: squeue::Entry, tag: Tag, flags: squeue::Flags) -> io::Result<()> {
-        let entry = entry.user_data(u64::from(tag.0)).flags(flags);
-        // SAFETY: the caller's.
-        let mut pushed = unsafe { self.ring.submission().push(&entry) };
-        while pushed.is_err() {
-            // Only with a submission thread, which frees entries after their results may have been seen.
-            self.ring.submitter().squeue_wait()?;
-            // SAFETY: the caller's.
-            pushed = unsafe { self.ring.submission().push(&entry) };
-        }
-        self.queued += 1;
-        Ok(())
-    }
-
     /// Takes all results that the kernel has posted.
     #[inline]
     fn reap(&mut self, completions: &mut Vec<Completion>) {
@@ -321,8 +299,6 @@ impl Engine for IoUringEngine {
     #[inline]
     fn submit(&mut self, tag: Tag, operation: Operation) -> io::Result<()> {
         let length = checked_length(operation, &self.buffers);
-        let pointer = self.buffers.pointer(tag);
-        let offset = operation.offset;
         let mut flags = squeue::Flags::empty();
         if let Some(workers) = &mut self.workers
             && workers.take(self.tags.count, || MonotonicClock.now_ns())
@@ -338,32 +314,37 @@ impl Engine for IoUringEngine {
             });
             return Ok(());
         }
-        /// Queues an entry for the registered or the plain file.
-        macro_rules! queue {
-            (|$file:ident| $operation:expr) => {
-                if self.registered_files {
-                    let $file = Fixed(u32::from(operation.file));
-                    // SAFETY: the buffer is that of the tag, which is in flight, and its length was checked.
-                    unsafe { self.push($operation.build(), tag, flags) }
-                } else {
-                    let $file = Fd(self.files[usize::from(operation.file)].as_raw_fd());
-                    // SAFETY: as above.
-                    unsafe { self.push($operation.build(), tag, flags) }
-                }
-            };
+        let file = if self.registered_files {
+            flags |= squeue::Flags::FIXED_FILE;
+            RawFd::from(operation.file)
+        } else {
+            self.files[usize::from(operation.file)].as_raw_fd()
+        };
+        let buffer = self.registered_buffer_of(tag);
+        let opcode = match (operation.kind, buffer) {
+            (OperationKind::Read, Some(_)) => ReadFixed::CODE,
+            (OperationKind::Write, Some(_)) => WriteFixed::CODE,
+            (OperationKind::Read, None) => Read::CODE,
+            (OperationKind::Write, None) => Write::CODE,
+            (OperationKind::Sync | OperationKind::DataSync, _) => Fsync::CODE,
+        };
+        let target = SubmissionTarget { opcode, flags, file, user_data: u64::from(tag.0) };
+        let entry = if operation.kind.is_sync() {
+            let is_data = operation.kind == OperationKind::DataSync;
+            target.sync(if is_data { FsyncFlags::DATASYNC } else { FsyncFlags::empty() })
+        } else {
+            target.transfer(operation.offset, self.buffers.pointer(tag), length, buffer.unwrap_or_default())
+        };
+        // SAFETY: the buffer is that of the tag, which is in flight from here on, and long enough for the operation.
+        let mut pushed = unsafe { self.ring.submission().push(&entry) };
+        while pushed.is_err() {
+            // Only with a submission thread, which frees entries after their results may have been seen.
+            self.ring.submitter().squeue_wait()?;
+            // SAFETY: as above.
+            pushed = unsafe { self.ring.submission().push(&entry) };
         }
-        match (operation.kind, self.registered_buffer_of(tag)) {
-            (OperationKind::Read, Some(buffer)) => {
-                queue!(|file| ReadFixed::new(file, pointer, length, buffer).offset(offset))
-            }
-            (OperationKind::Write, Some(buffer)) => {
-                queue!(|file| WriteFixed::new(file, pointer, length, buffer).offset(offset))
-            }
-            (OperationKind::Read, None) => queue!(|file| Read::new(file, pointer, length).offset(offset)),
-            (OperationKind::Write, None) => queue!(|file| Write::new(file, pointer, length).offset(offset)),
-            (OperationKind::Sync, _) => queue!(|file| Fsync::new(file)),
-            (OperationKind::DataSync, _) => queue!(|file| Fsync::new(file).flags(FsyncFlags::DATASYNC)),
-        }
+        self.queued += 1;
+        Ok(())
     }
 
     #[inline]
