@@ -50,8 +50,8 @@ pub(crate) fn run() -> anyhow::Result<()> {
     step("tidy", &mut tidy::run);
     step("codegen", &mut || codegen::run(&codegen::Arguments { check: true }));
     // The one release build: what is distributed is what is tried, and what pods of the end-to-end tests run. Much of
-    // it is the linker's, on one processor; meanwhile the others look, fuzz and build the tests. Both of these builds
-    // give way to it: what is left of it when they are done would have one processor wait.
+    // it is the linker's, on one processor; meanwhile the others look, fuzz and build the tests. Clippy and the build
+    // of the tests give way to it: what is left of it when they are done would have one processor wait.
     let mut build = Some(dist::Build::begin_for_ci());
     step("clippy", &mut || {
         // The end-to-end tests are no part of the workspace's tests, as they need a cluster, but of what is looked at.

@@ -40,7 +40,7 @@ const _: () = assert!(size_of::<Timespec>() == 16);
 /// Entries are made in registers. Those that the crate's builders make are put together in memory, and copied from
 /// there in wider pieces than they were written in: each of these waits until what was written has reached the cache.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct SubmissionTarget {
+pub(crate) struct EntryStart {
     pub(crate) opcode: u8,
     pub(crate) flags: squeue::Flags,
     /// A file, or the number of a registered one.
@@ -51,7 +51,7 @@ pub(crate) struct SubmissionTarget {
 // The fields of an entry are put into words as they lie in memory then.
 const _: () = assert!(cfg!(target_endian = "little"));
 
-impl SubmissionTarget {
+impl EntryStart {
     /// A read or a write. `buffer` is the number of a registered one, or zero.
     #[inline(always)]
     pub(crate) fn transfer(self, offset: u64, pointer: *mut u8, length: u32, buffer: u16) -> squeue::Entry {
@@ -171,7 +171,7 @@ mod tests {
     #[test]
     fn entries_are_those_that_the_builders_make() {
         let (pointer, length, offset, tag) = (0x7f12_3456_7000 as *mut u8, 0x4000_0000, 0xfedc_ba98_7654_3000, 0xabcd);
-        let target = |opcode, file, flags| SubmissionTarget { opcode, flags, file, user_data: tag };
+        let start = |opcode, file, flags| EntryStart { opcode, flags, file, user_data: tag };
         let (plain, fixed) = (squeue::Flags::empty(), squeue::Flags::FIXED_FILE);
         let waiting = fixed | squeue::Flags::ASYNC;
         let expected = [
@@ -183,12 +183,12 @@ mod tests {
             Fsync::new(Fd(9)).flags(FsyncFlags::DATASYNC).build(),
         ];
         let made = [
-            target(ReadFixed::CODE, 9, waiting).transfer(offset, pointer, length, 513),
-            target(WriteFixed::CODE, 9, plain).transfer(offset, pointer, length, 513),
-            target(Read::CODE, 9, plain).transfer(offset, pointer, length, 0),
-            target(Write::CODE, 9, fixed).transfer(offset, pointer, length, 0),
-            target(Fsync::CODE, 9, fixed).sync(FsyncFlags::empty()),
-            target(Fsync::CODE, 9, plain).sync(FsyncFlags::DATASYNC),
+            start(ReadFixed::CODE, 9, waiting).transfer(offset, pointer, length, 513),
+            start(WriteFixed::CODE, 9, plain).transfer(offset, pointer, length, 513),
+            start(Read::CODE, 9, plain).transfer(offset, pointer, length, 0),
+            start(Write::CODE, 9, fixed).transfer(offset, pointer, length, 0),
+            start(Fsync::CODE, 9, fixed).sync(FsyncFlags::empty()),
+            start(Fsync::CODE, 9, plain).sync(FsyncFlags::DATASYNC),
         ];
         assert_eq!(made.map(words), expected.map(|entry| words(entry.user_data(tag))));
     }

@@ -31,7 +31,7 @@ use super::{
 use crate::{
     buffer_pool::BufferPool,
     clock::{Clock, MonotonicClock},
-    io_uring_abi::{self, Deadline, SubmissionTarget},
+    io_uring_abi::{self, Deadline, EntryStart},
     probe::{EngineKind, EngineUnavailable, explain},
 };
 
@@ -222,12 +222,6 @@ impl IoUringEngine {
         }
     }
 
-    /// The registered buffer that a tag's buffer is in.
-    #[inline]
-    fn registered_buffer_of(&self, tag: Tag) -> Option<u16> {
-        self.registered_tag_bits.map(|bits| registered_buffer(tag, bits))
-    }
-
     /// Takes all results that the kernel has posted.
     #[inline]
     fn reap(&mut self, completions: &mut Vec<Completion>) {
@@ -320,7 +314,7 @@ impl Engine for IoUringEngine {
         } else {
             self.files[usize::from(operation.file)].as_raw_fd()
         };
-        let buffer = self.registered_buffer_of(tag);
+        let buffer = self.registered_tag_bits.map(|bits| registered_buffer(tag, bits));
         let opcode = match (operation.kind, buffer) {
             (OperationKind::Read, Some(_)) => ReadFixed::CODE,
             (OperationKind::Write, Some(_)) => WriteFixed::CODE,
@@ -328,12 +322,12 @@ impl Engine for IoUringEngine {
             (OperationKind::Write, None) => Write::CODE,
             (OperationKind::Sync | OperationKind::DataSync, _) => Fsync::CODE,
         };
-        let target = SubmissionTarget { opcode, flags, file, user_data: u64::from(tag.0) };
+        let start = EntryStart { opcode, flags, file, user_data: u64::from(tag.0) };
         let entry = if operation.kind.is_sync() {
             let is_data = operation.kind == OperationKind::DataSync;
-            target.sync(if is_data { FsyncFlags::DATASYNC } else { FsyncFlags::empty() })
+            start.sync(if is_data { FsyncFlags::DATASYNC } else { FsyncFlags::empty() })
         } else {
-            target.transfer(operation.offset, self.buffers.pointer(tag), length, buffer.unwrap_or_default())
+            start.transfer(operation.offset, self.buffers.pointer(tag), length, buffer.unwrap_or_default())
         };
         // SAFETY: the buffer is that of the tag, which is in flight from here on, and long enough for the operation.
         let mut pushed = unsafe { self.ring.submission().push(&entry) };
