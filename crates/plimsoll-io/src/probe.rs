@@ -10,7 +10,13 @@ use plimsoll_workload::settings::{EngineChoice, NameOperation};
 use rustix::process::{Resource, getrlimit};
 use thiserror::Error;
 
-use crate::{buffer_pool::BufferPool, engine::Tag, io_uring_abi, linux_aio_abi::AioContext};
+use crate::{
+    buffer_pool::BufferPool,
+    engine::Tag,
+    io_uring_abi,
+    linux_aio_abi::AioContext,
+    ring::{self, Ring},
+};
 
 /// The engines, by name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -96,13 +102,14 @@ impl SelectedEngine {
     }
 }
 
-/// Finds the engine to use: the one asked for, or the first of `io_uring`, `libaio`, `psync` that works.
+/// Finds the engine to use for queues of these depths at the same time: the one asked for, or the first of `io_uring`,
+/// `libaio`, `psync` that works.
 ///
 /// # Errors
 /// When the engine asked for cannot be used.
-pub fn select(choice: EngineChoice) -> Result<SelectedEngine, EngineUnavailable> {
+pub fn select(choice: EngineChoice, depths: &[u32]) -> Result<SelectedEngine, EngineUnavailable> {
     let asked = match choice {
-        EngineChoice::Auto => return Ok(first_that_works()),
+        EngineChoice::Auto => return Ok(first_that_works(depths)),
         EngineChoice::IoUring => EngineKind::IoUring,
         EngineChoice::Libaio => EngineKind::Libaio,
         EngineChoice::Psync => EngineKind::Psync,
@@ -111,14 +118,14 @@ pub fn select(choice: EngineChoice) -> Result<SelectedEngine, EngineUnavailable>
         EngineChoice::FileStat => EngineKind::FileStat,
         EngineChoice::FileDelete => EngineKind::FileDelete,
     };
-    try_out(asked)?;
+    try_out(asked, depths)?;
     Ok(SelectedEngine { kind: asked, reason: format!("{asked} was asked for"), tried: Vec::new() })
 }
 
-fn first_that_works() -> SelectedEngine {
+fn first_that_works(depths: &[u32]) -> SelectedEngine {
     let mut tried = Vec::new();
     for kind in [EngineKind::IoUring, EngineKind::Libaio] {
-        match try_out(kind) {
+        match try_out(kind, depths) {
             Ok(()) => return selected(kind, tried),
             Err(unavailable) => tried.push((kind, unavailable.reason)),
         }
@@ -137,10 +144,10 @@ fn selected(kind: EngineKind, tried: Vec<(EngineKind, String)>) -> SelectedEngin
 }
 
 /// Does with an engine what a run would do first, and takes it down again.
-fn try_out(kind: EngineKind) -> Result<(), EngineUnavailable> {
+fn try_out(kind: EngineKind, depths: &[u32]) -> Result<(), EngineUnavailable> {
     let tried = match kind {
-        EngineKind::IoUring => try_out_io_uring(),
-        EngineKind::Libaio => try_out_libaio(),
+        EngineKind::IoUring => try_out_io_uring(depths),
+        EngineKind::Libaio => try_out_libaio(depths),
         EngineKind::Psync
         | EngineKind::Memory
         | EngineKind::FileCreate
@@ -150,26 +157,32 @@ fn try_out(kind: EngineKind) -> Result<(), EngineUnavailable> {
     tried.map_err(|(call, error)| EngineUnavailable { kind, reason: explain(kind, call, &error) })
 }
 
-/// A filter may allow making a context and deny using it, so no operations are handed over, and none are waited for.
-fn try_out_libaio() -> Result<(), (&'static str, io::Error)> {
-    let context = AioContext::new(1).map_err(|error| ("io_setup", error))?;
-    // SAFETY: there is no operation.
-    unsafe { context.submit(&[]) }.map_err(|error| ("io_submit", error))?;
-    context.wait(0, &mut [], Some(0)).map_err(|error| ("io_getevents", error))?;
+/// A filter may allow making contexts and deny using them, so no operations are handed over, and none are waited for.
+fn try_out_libaio(depths: &[u32]) -> Result<(), (&'static str, io::Error)> {
+    let contexts: Result<Vec<AioContext>, _> = depths.iter().map(|depth| AioContext::new(*depth)).collect();
+    for context in contexts.map_err(|error| ("io_setup", error))? {
+        // SAFETY: there is no operation.
+        unsafe { context.submit(&[]) }.map_err(|error| ("io_submit", error))?;
+        context.wait(0, &mut [], Some(0)).map_err(|error| ("io_getevents", error))?;
+    }
     Ok(())
 }
 
-/// A filter may allow making a ring and deny using it, so an operation that does nothing goes through.
-fn try_out_io_uring() -> Result<(), (&'static str, io::Error)> {
-    let mut ring = IoUring::new(1).map_err(|error| ("io_uring_setup", error))?;
-    // SAFETY: the operation has no buffer.
-    unsafe { ring.submission().push(&Nop::new().build()) }.expect("a new ring has room for one entry");
-    ring.submit_and_wait(1).map_err(|error| ("io_uring_enter", error))?;
-    match ring.completion().next() {
-        Some(entry) if entry.result() == 0 => Ok(()),
-        Some(entry) => Err(("a NOP", io::Error::from_raw_os_error(-entry.result()))),
-        None => Err(("a NOP", io::ErrorKind::TimedOut.into())),
+/// A filter may allow making rings and deny using them, so an operation that does nothing goes through each.
+fn try_out_io_uring(depths: &[u32]) -> Result<(), (&'static str, io::Error)> {
+    let build = |depth: &u32| Ring { entries: *depth, iopoll: false, sqpoll: false }.build(&mut Vec::new());
+    let rings: Result<Vec<_>, _> = depths.iter().map(build).collect();
+    for (mut ring, _) in rings.map_err(|error| ("io_uring_setup", error))? {
+        // SAFETY: the operation has no buffer.
+        unsafe { ring.submission().push(&Nop::new().build()) }.expect("a new ring has room for one entry");
+        ring.submit_and_wait(1).map_err(|error| ("io_uring_enter", error))?;
+        match ring.completion().next() {
+            Some(entry) if entry.result() == 0 => {}
+            Some(entry) => return Err(("a NOP", io::Error::from_raw_os_error(-entry.result()))),
+            None => return Err(("a NOP", io::ErrorKind::TimedOut.into())),
+        }
     }
+    Ok(())
 }
 
 /// The likely cause of a failed call, as a fragment that names the number or switch behind it.
@@ -212,7 +225,8 @@ fn io_uring_denied(disabled: Option<u64>) -> String {
 fn aio_exhausted(in_use: Option<u64>, most: Option<u64>) -> String {
     let number = |value: Option<u64>| value.map_or_else(|| "an unknown number".to_owned(), |value| value.to_string());
     format!(
-        "fs.aio-max-nr is exhausted: {} of {} operations are reserved on this machine; raise it with sysctl",
+        "fs.aio-max-nr does not allow so many more operations: {} of {} are reserved on this machine; raise it with \
+         sysctl",
         number(in_use),
         number(most)
     )
@@ -260,12 +274,12 @@ pub struct IoUringFeatures {
 
 /// Tries out each feature by itself.
 pub fn features() -> IoUringFeatures {
-    if let Err((call, error)) = try_out_io_uring() {
+    if let Err((call, error)) = try_out_io_uring(&[1]) {
         let unavailable = Some(explain(EngineKind::IoUring, call, &error));
         return IoUringFeatures { unavailable, ..IoUringFeatures::default() };
     }
-    let sets_up = |set: fn(&mut Builder) -> &mut Builder| set(&mut IoUring::builder()).build(1).is_ok();
-    let ring = IoUring::new(1);
+    let sets_up = |set: fn(&mut Builder) -> &mut Builder| ring::set_up(set(&mut IoUring::builder()), 1).is_ok();
+    let ring = ring::set_up(&IoUring::builder(), 1);
     let registered_ring = ring.as_ref().is_ok_and(|ring| {
         let index = io_uring_abi::register_ring(ring.as_raw_fd());
         index.map(|index| io_uring_abi::unregister_ring(ring.as_raw_fd(), index)).is_ok()
@@ -331,7 +345,7 @@ mod tests {
     #[test]
     fn an_explicit_choice_is_honoured() {
         for (choice, kind) in [(EngineChoice::Psync, EngineKind::Psync), (EngineChoice::Memory, EngineKind::Memory)] {
-            let selected = select(choice).unwrap();
+            let selected = select(choice, &[1]).unwrap();
             assert_eq!((selected.kind, selected.tried.len()), (kind, 0));
             assert!(selected.reason.contains(kind.as_str()));
         }

@@ -13,6 +13,7 @@ use std::{
     },
     panic::{AssertUnwindSafe, catch_unwind},
     path::Path,
+    sync::Mutex,
     thread,
 };
 
@@ -425,12 +426,63 @@ fn a_thread_can_build_more_rings_than_it_may_register() {
     }
 }
 
+/// Held by tests without capabilities, which share what this user may lock.
+static LOCKED_MEMORY: Mutex<()> = Mutex::new(());
+
+/// How many bytes processes without capabilities may lock; `None` when it takes too many to come to that.
+fn locked_memory_limit() -> Option<u64> {
+    let limit = rustix::process::getrlimit(rustix::process::Resource::Memlock).current;
+    let limit = limit.filter(|limit| *limit <= 64 << 20);
+    if limit.is_none() {
+        skipped("a limit of locked memory of at most 64 MiB");
+    }
+    limit
+}
+
+/// What is selected without capabilities, one after the other, for so many rings at once, each of which has entries in
+/// an eighth of what may be locked.
+fn chosen_for<const N: usize>(limit: u64, choice: EngineChoice, counts: [usize; N]) -> [(EngineKind, String); N] {
+    let depth = (limit / 8 / 64) as u32;
+    let selected = thread::spawn(move || {
+        drop_capabilities();
+        counts.map(|count| match probe::select(choice, &vec![depth; count]) {
+            Ok(selected) => (selected.kind, selected.reason),
+            Err(unavailable) => (EngineKind::Memory, unavailable.reason),
+        })
+    });
+    selected.join().unwrap()
+}
+
+#[test]
+fn rings_beyond_the_locked_memory_limit_are_replaced_and_the_reason_names_it() {
+    let Some(limit) = locked_memory_limit() else { return };
+    let _alone = LOCKED_MEMORY.lock();
+    let [(one, reason), (all, reason_of_all)] = chosen_for(limit, EngineChoice::Auto, [1, 8]);
+    if one != EngineKind::IoUring {
+        return skipped(&reason);
+    }
+    // So many operations may be more than fs.aio-max-nr allows, too.
+    assert_ne!(all, EngineKind::IoUring, "{reason_of_all}");
+    let limit = format!("RLIMIT_MEMLOCK of {limit} bytes");
+    assert!(reason_of_all.contains("io_uring_setup: ") && reason_of_all.contains(&limit), "{reason_of_all}");
+}
+
+#[test]
+fn memory_of_closed_rings_is_waited_for() {
+    let Some(limit) = locked_memory_limit() else { return };
+    let _alone = LOCKED_MEMORY.lock();
+    // With their results they take more than half of it: not all can be had twice in a row at once.
+    let selected = chosen_for(limit, EngineChoice::IoUring, [4; 20]);
+    if selected[0].1.contains("seccomp") {
+        return skipped(&selected[0].1);
+    }
+    assert!(selected.iter().all(|(kind, _)| *kind == EngineKind::IoUring), "{selected:?}");
+}
+
 #[test]
 fn buffers_beyond_the_locked_memory_limit_are_used_unregistered_with_a_note() {
-    let limit = rustix::process::getrlimit(rustix::process::Resource::Memlock).current;
-    let Some(limit) = limit.filter(|limit| *limit <= 64 << 20) else {
-        return skipped("a limit of locked memory of at most 64 MiB");
-    };
+    let Some(limit) = locked_memory_limit() else { return };
+    let _alone = LOCKED_MEMORY.lock();
     let file = new_file();
     thread::spawn(move || {
         drop_capabilities();
@@ -454,7 +506,7 @@ fn selected_without(
 ) -> Option<Result<(EngineKind, String), String>> {
     let selected = thread::spawn(move || {
         deny_system_calls(calls).then(|| {
-            let selected = probe::select(choice);
+            let selected = probe::select(choice, &[DEPTH]);
             selected.map(|selected| (selected.kind, selected.reason)).map_err(|error| error.to_string())
         })
     });

@@ -14,6 +14,7 @@ pub mod client;
 pub mod cold_files;
 pub mod counters;
 mod doing;
+mod engines;
 pub mod evidence;
 mod file_visit;
 pub mod findings;

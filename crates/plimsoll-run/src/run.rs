@@ -11,11 +11,7 @@ use std::{
 use jiff::Timestamp;
 use plimsoll_applications::application::{Application, StageError};
 use plimsoll_files::set::SetError;
-use plimsoll_io::{
-    probe::{self, EngineKind, EngineUnavailable, SelectedEngine},
-    target::TargetError,
-    write_guard::Refusal,
-};
+use plimsoll_io::{probe::EngineUnavailable, target::TargetError, write_guard::Refusal};
 use plimsoll_measure::session::Session;
 use plimsoll_record::{
     builder::RecordBuilder,
@@ -26,10 +22,8 @@ use plimsoll_record::{
 };
 use plimsoll_workload::{
     error_chain::chain,
-    limits,
-    plan::{BlockPlan, Plan},
+    plan::Plan,
     random::{Purpose, derive_seed},
-    settings::EngineChoice,
     units::{Span, in_one_unit},
 };
 use thiserror::Error;
@@ -39,7 +33,7 @@ use crate::{
     appointment::{Appointments, AskStart},
     background::{Background, BackgroundError},
     doing::{self, Doing},
-    evidence,
+    engines, evidence,
     headroom::Headroom,
     layout::LayoutError,
     memory,
@@ -276,7 +270,7 @@ pub fn run(request: RunRequest, stop: &AtomicBool, on_event: &mut dyn FnMut(&Run
     let (id, plan) = (started.id, started.plan.clone());
     let writer = writer(id, resuming.as_ref().map_or(started.started, |resuming| resuming.at));
     // What can refuse does so before anything is created or announced.
-    let engines = select_engines(&plan, resuming.as_ref())?;
+    let engines = engines::select(&plan, resuming.as_ref())?;
     let guards = Sites::guard(&plan, &destroy)?;
     check_time(&plan)?;
     check_room(&plan, common)?;
@@ -306,7 +300,11 @@ pub fn run(request: RunRequest, stop: &AtomicBool, on_event: &mut dyn FnMut(&Run
     let rounds_before = rounds(story.builder.record());
     for (cell, engine) in engines.iter().enumerate() {
         if resuming.as_ref().is_none_or(|resuming| resuming.engine(cell).is_none()) {
-            story.tell(&RunEvent::EngineSelected { cell, engine: choice(engine), reason: engine.reason.clone() });
+            story.tell(&RunEvent::EngineSelected {
+                cell,
+                engine: engines::choice(engine),
+                reason: engine.reason.clone(),
+            });
         }
     }
     let mut emit = |event| story.tell(&event);
@@ -457,55 +455,6 @@ pub(crate) fn check_time(plan: &Plan) -> Result<(), RunError> {
     let session = Session::new(judgement::session_plan(plan));
     let (Some(allowed_ns), needed_ns) = (plan.max_time_ns, session.shortest_visit_ns()) else { return Ok(()) };
     if allowed_ns < needed_ns { Err(RunError::NoTime { allowed_ns, needed_ns }) } else { Ok(()) }
-}
-
-/// Why cells that work on sets of files have the engine that they have.
-const OF_FILES: &str = "sets of files are worked on with one system call after the other";
-
-/// Why cells that run commands have that engine.
-const OF_APPLICATIONS: &str = "commands do their I/O as they do it";
-
-fn select_engines(plan: &Plan, resuming: Option<&Resuming>) -> Result<Vec<SelectedEngine>, EngineUnavailable> {
-    let mut known: Vec<((EngineChoice, bool), SelectedEngine)> = Vec::new();
-    plan.cells
-        .iter()
-        .enumerate()
-        .map(|(index, cell)| {
-            let Some(plan) = cell.blocks() else {
-                let reason = if cell.application().is_some() { OF_APPLICATIONS } else { OF_FILES };
-                return Ok(SelectedEngine { kind: EngineKind::Psync, reason: reason.to_owned(), tried: Vec::new() });
-            };
-            let choice = resuming.and_then(|resuming| resuming.engine(index)).unwrap_or(plan.engine);
-            let asked = (choice, choice == EngineChoice::Auto && can_queue_by_threads(plan));
-            if let Some((_, engine)) = known.iter().find(|(known, _)| *known == asked) {
-                return Ok(engine.clone());
-            }
-            let mut engine = probe::select(choice)?;
-            if asked.1 && engine.kind == EngineKind::Libaio {
-                engine = engine.passed_over("the kernel does its buffered operations one after the other");
-            }
-            known.push((asked, engine.clone()));
-            Ok(engine)
-        })
-        .collect()
-}
-
-/// Whether what the kernel does not queue for libaio is in flight where each operation has a thread.
-fn can_queue_by_threads(plan: &BlockPlan) -> bool {
-    let threads = u64::from(plan.jobs) * u64::from(plan.queue_depth);
-    plan.buffered && plan.queue_depth > 1 && threads <= u64::from(limits::THREADS_MAX)
-}
-
-const fn choice(engine: &SelectedEngine) -> EngineChoice {
-    match engine.kind {
-        EngineKind::IoUring => EngineChoice::IoUring,
-        EngineKind::Libaio => EngineChoice::Libaio,
-        EngineKind::Psync => EngineChoice::Psync,
-        EngineKind::Memory => EngineChoice::Memory,
-        EngineKind::FileCreate => EngineChoice::FileCreate,
-        EngineKind::FileStat => EngineChoice::FileStat,
-        EngineKind::FileDelete => EngineChoice::FileDelete,
-    }
 }
 
 #[cfg(test)]

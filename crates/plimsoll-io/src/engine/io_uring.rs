@@ -33,13 +33,11 @@ use crate::{
     clock::{Clock, MonotonicClock},
     io_uring_abi::{self, Deadline, EntryStart},
     probe::{EngineKind, EngineUnavailable, explain},
+    ring::Ring,
 };
 
 /// The most that one registered buffer may hold (`io_buffer_validate` in the kernel's `io_uring/rsrc.c`).
 const REGISTERED_BUFFER_BYTES_MAX: usize = 1 << 30;
-
-/// How long the kernel's submission thread looks for work before it sleeps.
-const SQPOLL_IDLE_MS: u32 = 1000;
 
 /// How long a wait for several results lasts at most before the ring is looked at again.
 ///
@@ -151,7 +149,7 @@ impl IoUringEngine {
         };
         let mut notes = Vec::new();
         let (ring, loses_wake_ups) =
-            build_ring(setup, &mut notes).map_err(|error| unavailable("io_uring_setup", &error))?;
+            Ring::of(setup).build(&mut notes).map_err(|error| unavailable("io_uring_setup", &error))?;
         let buffers = BufferPool::new(setup.queue_depth, setup.buffer_bytes)
             .map_err(|error| unavailable("mmap of the buffers", &error))?;
         let files = setup.own_files().map_err(|error| unavailable("dup of the target", &error))?;
@@ -397,8 +395,10 @@ impl Drop for IoUringEngine {
         if self.tags.count > never_taken {
             self.buffers.leak();
         } else {
-            // Of a ring that is closed the kernel lets its files go some time later, and what they are on stays busy.
+            // Of a ring that is closed the kernel lets these go some time later. Until then what the files are on stays
+            // busy, and the memory counts as locked.
             let _ = self.ring.submitter().unregister_files();
+            let _ = self.ring.submitter().unregister_buffers();
         }
         if let Some(index) = self.registered_ring {
             io_uring_abi::unregister_ring(self.ring.as_raw_fd(), index);
@@ -435,49 +435,6 @@ fn takes_nowait(file: BorrowedFd<'_>) -> bool {
         refused => refused,
     };
     refused != Some(Errno::OPNOTSUPP)
-}
-
-/// Sets up the ring with the newest flags first, leaving out what the kernel does not know; and whether it may lose
-/// wake-ups.
-fn build_ring(setup: &EngineSetup<'_>, notes: &mut Vec<String>) -> io::Result<(IoUring, bool)> {
-    const DEFER_TASKRUN: &str = "DEFER_TASKRUN";
-    /// Sets a flag of kernel versions that not all have.
-    type SetFlag = fn(&mut ::io_uring::Builder);
-    // Newest last: what fails is tried again without the last. The names are those of the kernel.
-    let mut optional: Vec<(&str, SetFlag)> = Vec::with_capacity(4);
-    if !setup.sqpoll {
-        optional.push(("COOP_TASKRUN", |builder| {
-            builder.setup_coop_taskrun();
-        }));
-    }
-    optional.push(("SINGLE_ISSUER", |builder| {
-        builder.setup_single_issuer();
-    }));
-    if !setup.sqpoll {
-        optional.push((DEFER_TASKRUN, |builder| {
-            builder.setup_defer_taskrun();
-        }));
-    }
-    optional.push(("NO_SQARRAY", |builder| {
-        builder.setup_no_sqarray();
-    }));
-    loop {
-        let mut builder = IoUring::builder();
-        if setup.iopoll {
-            builder.setup_iopoll();
-        }
-        if setup.sqpoll {
-            builder.setup_sqpoll(SQPOLL_IDLE_MS);
-        }
-        optional.iter().for_each(|(_, set)| set(&mut builder));
-        match builder.build(setup.queue_depth) {
-            Err(error) if error.raw_os_error() == Some(libc::EINVAL) => match optional.pop() {
-                Some((name, _)) => notes.push(format!("this kernel does not have {name}")),
-                None => return Err(error),
-            },
-            built => return Ok((built?, optional.iter().any(|(name, _)| *name == DEFER_TASKRUN))),
-        }
-    }
 }
 
 #[cfg(test)]

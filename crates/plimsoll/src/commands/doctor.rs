@@ -109,7 +109,7 @@ fn diagnose(state: &State) -> Diagnosis {
         [("io_uring", EngineChoice::IoUring), ("libaio", EngineChoice::Libaio), ("psync", EngineChoice::Psync)];
     let engines = choices
         .map(|(name, choice)| {
-            let reason = probe::select(choice).err().map(|error| error.reason);
+            let reason = probe::select(choice, &[1]).err().map(|error| error.reason);
             (name, EngineState { usable: reason.is_none(), reason })
         })
         .into();

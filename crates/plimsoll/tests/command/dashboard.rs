@@ -185,13 +185,16 @@ const LONG: &str = "run DATA --rw randread --size 4M --duration 60s --ramp 0s --
 fn the_dashboard_shows_the_run_and_leaves_the_result_behind() {
     let place = Place::new();
     let run = "run DATA --rw randread --size 4M --duration 3s --ramp 0s --name mine --dashboard";
-    let seen = OnTerminal::start(&place, SIZE, KIND, run).end();
+    let terminal = OnTerminal::start(&place, SIZE, KIND, run);
+    // The mark of what is measured goes when that has ended.
+    let texts = ["plimsoll mine: ", "> randread 4KiB QD1", "slots", "IOPS, 0 to ", "p99, 0 to ", "q stop  d bars"];
+    terminal.wait_until("all of it", |seen| {
+        let shown = dashboard(seen);
+        texts.iter().all(|text| shown.contains(text))
+    });
+    let seen = terminal.end();
     let after = after_dashboard(&seen);
-    let shown = dashboard(&seen);
-    assert!(shown.starts_with("plimsoll mine: "), "{shown}");
-    for text in ["> randread 4KiB QD1", "slots", "IOPS, 0 to ", "p99, 0 to ", "q stop  d bars"] {
-        assert!(shown.contains(text), "{text}: {shown}");
-    }
+    assert!(dashboard(&seen).starts_with("plimsoll mine: "), "{seen:?}");
     assert!(after.contains("verdict") && after.contains("code=0"), "{after:?}");
     assert_eq!(place.run("history --json").json()[0]["outcome"], "complete");
 }

@@ -307,21 +307,42 @@ fn a_missing_mount_is_noticed_when_asked_for() {
     assert!(said.error(3).contains("root file system"), "{}", said.stderr);
 }
 
+/// Runs as nobody, below a directory of its own and with what the shell sets before.
+fn run_as_nobody(before: &str, arguments: &str) -> Said {
+    // The build directory itself may be closed to others.
+    let open = tempfile::tempdir().unwrap();
+    fs::copy(env!("CARGO_BIN_EXE_plimsoll"), open.path().join("plimsoll")).unwrap();
+    fs::create_dir(open.path().join("data")).unwrap();
+    for (name, mode) in [("", 0o755), ("data", 0o777)] {
+        fs::set_permissions(open.path().join(name), fs::Permissions::from_mode(mode)).unwrap();
+    }
+    let run = format!("{before} exec setpriv --reuid=65534 --regid=65534 --clear-groups ./plimsoll {arguments}");
+    Said::of(Command::new("sh").args(["-c", &run]).env_clear().current_dir(open.path()).output().unwrap())
+}
+
 #[test]
 fn a_directory_without_permission_is_named() {
     if !is_root() {
         return;
     }
-    // The build directory itself may be closed to others.
-    let open = tempfile::tempdir().unwrap();
-    let plimsoll = open.path().join("plimsoll");
-    fs::copy(env!("CARGO_BIN_EXE_plimsoll"), &plimsoll).unwrap();
-    fs::set_permissions(open.path(), fs::Permissions::from_mode(0o755)).unwrap();
-    let mut command = Command::new("setpriv");
-    command.args(["--reuid=65534", "--regid=65534", "--clear-groups"]).arg(&plimsoll);
-    let said = Said::of(command.args("run /etc --rw randread --no-history".split(' ')).env_clear().output().unwrap());
+    let said = run_as_nobody("", "run /etc --rw randread --no-history");
     assert_eq!(said.code, Some(3), "{}", said.stderr);
     assert!(said.stderr.contains("/etc"), "{}", said.stderr);
+}
+
+#[test]
+fn queues_that_do_not_fit_the_locked_memory_limit_have_another_engine_and_the_record_says_why() {
+    if !is_root() {
+        return;
+    }
+    let run = "run data --rw randread --size 4M --operations 2000 --queue-depth 32,1000 --passes 3 --no-history --json";
+    let said = run_as_nobody("ulimit -l 64;", run);
+    assert_eq!(said.code, Some(0), "{}", said.stderr);
+    let record = said.json();
+    let [shallow, deep] = record["cells"].as_array().unwrap().as_slice() else { panic!("{record}") };
+    assert_eq!((&shallow["engine"], &deep["engine"]), (&json!("io_uring"), &json!("libaio")));
+    let reason = deep["engine_reason"].as_str().unwrap();
+    assert!(reason.contains("RLIMIT_MEMLOCK of 65536 bytes"), "{reason}");
 }
 
 #[test]
