@@ -65,6 +65,10 @@ pub trait Engine {
     /// When the kernel refuses to take or hand out any operation; the run cannot go on.
     fn wait(&mut self, at_least: usize, deadline_ns: Option<u64>, completions: &mut Vec<Completion>) -> io::Result<()>;
 
+    /// Takes what makes operations cheaper and is in short supply. All of so many engines have their queues by now, so
+    /// that none goes without for it.
+    fn register(&mut self, _engines: u32) {}
+
     /// What the engine could not have as asked, a sentence each: for the record.
     fn notes(&self) -> &[String] {
         &[]
@@ -84,8 +88,6 @@ pub struct EngineSetup<'a> {
     pub iopoll: bool,
     /// Whether a thread of the kernel takes operations from the ring (`io_uring` only).
     pub sqpoll: bool,
-    /// Whether buffers and file are registered with the ring (`io_uring` only).
-    pub registered: bool,
     /// Processors that the kernel has for its part of the work: of a thread that is pinned, those before that.
     pub processors: usize,
 }

@@ -16,7 +16,7 @@ pub mod open_files;
 pub mod page_cache;
 pub mod probe;
 pub mod process_usage;
-mod ring;
+pub mod ring;
 pub mod signatures;
 pub mod target;
 pub mod write_guard;

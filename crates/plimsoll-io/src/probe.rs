@@ -3,7 +3,7 @@
 //! Containers often deny `io_uring`, and a tool that only says `EPERM` leaves its user guessing. Every answer here
 //! names the likely cause with the number that decides it.
 
-use std::{fmt, fs, io, os::fd::AsRawFd};
+use std::{collections::BTreeMap, fmt, fs, io, iter, os::fd::AsRawFd};
 
 use ::io_uring::{Builder, IoUring, opcode::Nop};
 use plimsoll_workload::settings::{EngineChoice, NameOperation};
@@ -15,7 +15,7 @@ use crate::{
     engine::Tag,
     io_uring_abi,
     linux_aio_abi::AioContext,
-    ring::{self, Ring},
+    ring::{RingSetup, with_locked_memory},
 };
 
 /// The engines, by name.
@@ -102,14 +102,42 @@ impl SelectedEngine {
     }
 }
 
-/// Finds the engine to use for queues of these depths at the same time: the one asked for, or the first of `io_uring`,
-/// `libaio`, `psync` that works.
+/// The queues that are there at the same time, if their engine is one with queues.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Queues {
+    /// How many rings of each kind.
+    rings: BTreeMap<RingSetup, u32>,
+    /// How many operations native AIO has in flight.
+    aio_operations: u64,
+}
+
+impl Queues {
+    /// One ring, or as many operations as it has.
+    pub fn one(ring: RingSetup) -> Self {
+        let mut queues = Self::default();
+        queues.add(EngineChoice::Auto, ring, 1);
+        queues
+    }
+
+    /// Adds those of whoever asks for an engine.
+    pub fn add(&mut self, choice: EngineChoice, ring: RingSetup, count: u32) {
+        if matches!(choice, EngineChoice::Auto | EngineChoice::IoUring) {
+            *self.rings.entry(ring).or_default() += count;
+        }
+        if matches!(choice, EngineChoice::Auto | EngineChoice::Libaio) {
+            self.aio_operations += u64::from(ring.entries) * u64::from(count);
+        }
+    }
+}
+
+/// Finds the engine to use for these queues: the one asked for, or the first of `io_uring`, `libaio`, `psync` that
+/// works.
 ///
 /// # Errors
 /// When the engine asked for cannot be used.
-pub fn select(choice: EngineChoice, depths: &[u32]) -> Result<SelectedEngine, EngineUnavailable> {
+pub fn select(choice: EngineChoice, queues: &Queues) -> Result<SelectedEngine, EngineUnavailable> {
     let asked = match choice {
-        EngineChoice::Auto => return Ok(first_that_works(depths)),
+        EngineChoice::Auto => return Ok(first_that_works(queues)),
         EngineChoice::IoUring => EngineKind::IoUring,
         EngineChoice::Libaio => EngineKind::Libaio,
         EngineChoice::Psync => EngineKind::Psync,
@@ -118,14 +146,14 @@ pub fn select(choice: EngineChoice, depths: &[u32]) -> Result<SelectedEngine, En
         EngineChoice::FileStat => EngineKind::FileStat,
         EngineChoice::FileDelete => EngineKind::FileDelete,
     };
-    try_out(asked, depths)?;
+    try_out(asked, queues)?;
     Ok(SelectedEngine { kind: asked, reason: format!("{asked} was asked for"), tried: Vec::new() })
 }
 
-fn first_that_works(depths: &[u32]) -> SelectedEngine {
+fn first_that_works(queues: &Queues) -> SelectedEngine {
     let mut tried = Vec::new();
     for kind in [EngineKind::IoUring, EngineKind::Libaio] {
-        match try_out(kind, depths) {
+        match try_out(kind, queues) {
             Ok(()) => return selected(kind, tried),
             Err(unavailable) => tried.push((kind, unavailable.reason)),
         }
@@ -144,10 +172,10 @@ fn selected(kind: EngineKind, tried: Vec<(EngineKind, String)>) -> SelectedEngin
 }
 
 /// Does with an engine what a run would do first, and takes it down again.
-fn try_out(kind: EngineKind, depths: &[u32]) -> Result<(), EngineUnavailable> {
+fn try_out(kind: EngineKind, queues: &Queues) -> Result<(), EngineUnavailable> {
     let tried = match kind {
-        EngineKind::IoUring => try_out_io_uring(depths),
-        EngineKind::Libaio => try_out_libaio(depths),
+        EngineKind::IoUring => try_out_io_uring(&queues.rings),
+        EngineKind::Libaio => try_out_libaio(queues.aio_operations),
         EngineKind::Psync
         | EngineKind::Memory
         | EngineKind::FileCreate
@@ -157,22 +185,24 @@ fn try_out(kind: EngineKind, depths: &[u32]) -> Result<(), EngineUnavailable> {
     tried.map_err(|(call, error)| EngineUnavailable { kind, reason: explain(kind, call, &error) })
 }
 
-/// A filter may allow making contexts and deny using them, so no operations are handed over, and none are waited for.
-fn try_out_libaio(depths: &[u32]) -> Result<(), (&'static str, io::Error)> {
-    let contexts: Result<Vec<AioContext>, _> = depths.iter().map(|depth| AioContext::new(*depth)).collect();
-    for context in contexts.map_err(|error| ("io_setup", error))? {
-        // SAFETY: there is no operation.
-        unsafe { context.submit(&[]) }.map_err(|error| ("io_submit", error))?;
-        context.wait(0, &mut [], Some(0)).map_err(|error| ("io_getevents", error))?;
-    }
+/// A filter may allow making a context and deny using it, so no operations are handed over, and none are waited for.
+/// One context stands for all, because the kernel counts operations alone, and takes 35 ms to destroy each.
+fn try_out_libaio(operations: u64) -> Result<(), (&'static str, io::Error)> {
+    /// More than any machine allows, and not too many to be asked for.
+    const MOST: u64 = 1 << 21;
+    let context = AioContext::new(operations.clamp(1, MOST) as u32).map_err(|error| ("io_setup", error))?;
+    // SAFETY: there is no operation.
+    unsafe { context.submit(&[]) }.map_err(|error| ("io_submit", error))?;
+    context.wait(0, &mut [], Some(0)).map_err(|error| ("io_getevents", error))?;
     Ok(())
 }
 
 /// A filter may allow making rings and deny using them, so an operation that does nothing goes through each.
-fn try_out_io_uring(depths: &[u32]) -> Result<(), (&'static str, io::Error)> {
-    let build = |depth: &u32| Ring { entries: *depth, iopoll: false, sqpoll: false }.build(&mut Vec::new());
-    let rings: Result<Vec<_>, _> = depths.iter().map(build).collect();
-    for (mut ring, _) in rings.map_err(|error| ("io_uring_setup", error))? {
+fn try_out_io_uring(rings: &BTreeMap<RingSetup, u32>) -> Result<(), (&'static str, io::Error)> {
+    let locked_bytes = rings.iter().map(|(ring, count)| ring.locked_bytes() * u64::from(*count)).sum();
+    let each = rings.iter().flat_map(|(ring, count)| iter::repeat_n(ring, *count as usize));
+    let built: Result<Vec<_>, _> = each.map(|ring| ring.build(locked_bytes, &mut Vec::new())).collect();
+    for (mut ring, _) in built.map_err(|error| ("io_uring_setup", error))? {
         // SAFETY: the operation has no buffer.
         unsafe { ring.submission().push(&Nop::new().build()) }.expect("a new ring has room for one entry");
         ring.submit_and_wait(1).map_err(|error| ("io_uring_enter", error))?;
@@ -199,9 +229,12 @@ pub(crate) fn explain(kind: EngineKind, call: &str, error: &io::Error) -> String
         (EngineKind::Libaio, Some(libc::EAGAIN)) => {
             aio_exhausted(number_in("/proc/sys/fs/aio-nr"), number_in("/proc/sys/fs/aio-max-nr"))
         }
-        (EngineKind::IoUring, Some(libc::ENOMEM)) => memlock_exhausted(),
+        (EngineKind::IoUring, Some(libc::ENOMEM)) if call.starts_with("io_uring") => memlock_exhausted(),
+        (EngineKind::IoUring, Some(libc::EAGAIN)) => {
+            "the kernel may start no more threads for this user (ulimit -u), as --sqpoll needs for each ring".to_owned()
+        }
         (_, Some(libc::EMFILE)) => "this process has as many open files as it may (ulimit -n)".to_owned(),
-        (_, Some(libc::ENOMEM)) => "there is not enough memory".to_owned(),
+        (_, Some(libc::ENOMEM)) => "there is not enough memory, or address space (ulimit -v)".to_owned(),
         _ => return format!("{call}: {error}"),
     };
     format!("{call}: {error}: {cause}")
@@ -274,12 +307,14 @@ pub struct IoUringFeatures {
 
 /// Tries out each feature by itself.
 pub fn features() -> IoUringFeatures {
-    if let Err((call, error)) = try_out_io_uring(&[1]) {
+    const ONE: RingSetup = RingSetup::plain(1);
+    if let Err((call, error)) = try_out_io_uring(&[(ONE, 1)].into()) {
         let unavailable = Some(explain(EngineKind::IoUring, call, &error));
         return IoUringFeatures { unavailable, ..IoUringFeatures::default() };
     }
-    let sets_up = |set: fn(&mut Builder) -> &mut Builder| ring::set_up(set(&mut IoUring::builder()), 1).is_ok();
-    let ring = ring::set_up(&IoUring::builder(), 1);
+    let set_up = |builder: &Builder| with_locked_memory(ONE.locked_bytes(), || builder.build(1));
+    let sets_up = |set: fn(&mut Builder) -> &mut Builder| set_up(set(&mut IoUring::builder())).is_ok();
+    let ring = set_up(&IoUring::builder());
     let registered_ring = ring.as_ref().is_ok_and(|ring| {
         let index = io_uring_abi::register_ring(ring.as_raw_fd());
         index.map(|index| io_uring_abi::unregister_ring(ring.as_raw_fd(), index)).is_ok()
@@ -345,7 +380,7 @@ mod tests {
     #[test]
     fn an_explicit_choice_is_honoured() {
         for (choice, kind) in [(EngineChoice::Psync, EngineKind::Psync), (EngineChoice::Memory, EngineKind::Memory)] {
-            let selected = select(choice, &[1]).unwrap();
+            let selected = select(choice, &Queues::default()).unwrap();
             assert_eq!((selected.kind, selected.tried.len()), (kind, 0));
             assert!(selected.reason.contains(kind.as_str()));
         }

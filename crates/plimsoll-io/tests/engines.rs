@@ -22,7 +22,8 @@ use plimsoll_io::{
     engine::{
         Completion, Engine, EngineSetup, Tag, io_uring::IoUringEngine, linux_aio::LinuxAioEngine, psync::PsyncEngine,
     },
-    probe::{self, EngineKind},
+    probe::{self, EngineKind, EngineUnavailable, Queues, SelectedEngine},
+    ring::RingSetup,
 };
 use plimsoll_workload::{
     operation::{Operation, OperationKind},
@@ -67,7 +68,6 @@ impl Variant {
             buffer_bytes,
             iopoll: false,
             sqpoll: self == Self::IoUringWithSubmissionThread,
-            registered: self != Self::IoUringUnregistered,
             processors: 2,
         };
         let built: Result<Box<dyn Engine>, _> = match self {
@@ -75,7 +75,11 @@ impl Variant {
             Self::Psync => PsyncEngine::new(&setup).map(|engine| Box::new(engine) as _),
             _ => IoUringEngine::new(&setup).map(|engine| Box::new(engine) as _),
         };
-        built.map_err(|unavailable| skipped(&unavailable.to_string())).ok()
+        let mut engine = built.map_err(|unavailable| skipped(&unavailable.to_string())).ok()?;
+        if self != Self::IoUringUnregistered {
+            engine.register(1);
+        }
+        Some(engine)
     }
 }
 
@@ -344,8 +348,7 @@ fn a_ring_spreads_operations_over_the_processors_that_it_was_told_of() {
     let in_memory = NamedTempFile::new_in("/dev/shm").unwrap();
     let (files, queue_depth, buffer_bytes) = (&[in_memory.as_file().as_fd()], DEPTH, BLOCK);
     for (processors, expected) in [(1, true), (2, true), (3, false), (64, false)] {
-        let (iopoll, sqpoll, registered) = (false, false, true);
-        let setup = EngineSetup { files, queue_depth, buffer_bytes, iopoll, sqpoll, registered, processors };
+        let setup = EngineSetup { files, queue_depth, buffer_bytes, iopoll: false, sqpoll: false, processors };
         let engine = match IoUringEngine::new(&setup) {
             Ok(engine) => engine,
             Err(unavailable) => return skipped(&unavailable.to_string()),
@@ -367,10 +370,10 @@ fn a_polling_ring_still_syncs_and_says_when_the_device_cannot_be_polled() {
         buffer_bytes: BLOCK,
         iopoll: true,
         sqpoll: false,
-        registered: true,
         processors: 2,
     };
     let Some(mut engine) = IoUringEngine::new(&setup).map_err(|error| skipped(&error.to_string())).ok() else { return };
+    engine.register(1);
     engine.submit(Tag(0), operation(OperationKind::Sync, 0)).unwrap();
     engine.submit(Tag(1), operation(OperationKind::Read, 0)).unwrap();
     let completions = wait(&mut engine, 2, Some(MonotonicClock.now_ns() + 1_000_000_000));
@@ -440,14 +443,20 @@ fn locked_memory_limit() -> Option<u64> {
 }
 
 /// What is selected without capabilities, one after the other, for so many rings at once, each of which has entries in
-/// an eighth of what may be locked.
-fn chosen_for<const N: usize>(limit: u64, choice: EngineChoice, counts: [usize; N]) -> [(EngineKind, String); N] {
-    let depth = (limit / 8 / 64) as u32;
+/// about an eighth of what may be locked.
+fn chosen_for<const N: usize>(
+    limit: u64,
+    choice: EngineChoice,
+    counts: [u32; N],
+) -> [Result<SelectedEngine, EngineUnavailable>; N] {
+    let depth = 1 << (limit / 8 / 64).ilog2().min(14);
+    let all = (limit / (u64::from(depth) * 64)) as u32;
     let selected = thread::spawn(move || {
         drop_capabilities();
-        counts.map(|count| match probe::select(choice, &vec![depth; count]) {
-            Ok(selected) => (selected.kind, selected.reason),
-            Err(unavailable) => (EngineKind::Memory, unavailable.reason),
+        counts.map(|eighths| {
+            let mut queues = Queues::default();
+            queues.add(choice, RingSetup::plain(depth), (all * eighths / 8).max(1));
+            probe::select(choice, &queues)
         })
     });
     selected.join().unwrap()
@@ -457,26 +466,26 @@ fn chosen_for<const N: usize>(limit: u64, choice: EngineChoice, counts: [usize; 
 fn rings_beyond_the_locked_memory_limit_are_replaced_and_the_reason_names_it() {
     let Some(limit) = locked_memory_limit() else { return };
     let _alone = LOCKED_MEMORY.lock();
-    let [(one, reason), (all, reason_of_all)] = chosen_for(limit, EngineChoice::Auto, [1, 8]);
-    if one != EngineKind::IoUring {
-        return skipped(&reason);
+    let [one, all] = chosen_for(limit, EngineChoice::Auto, [1, 8]).map(Result::unwrap);
+    if one.kind != EngineKind::IoUring {
+        return skipped(&one.reason);
     }
     // So many operations may be more than fs.aio-max-nr allows, too.
-    assert_ne!(all, EngineKind::IoUring, "{reason_of_all}");
+    assert_ne!(all.kind, EngineKind::IoUring, "{}", all.reason);
     let limit = format!("RLIMIT_MEMLOCK of {limit} bytes");
-    assert!(reason_of_all.contains("io_uring_setup: ") && reason_of_all.contains(&limit), "{reason_of_all}");
+    assert!(all.reason.contains("io_uring_setup: ") && all.reason.contains(&limit), "{}", all.reason);
 }
 
 #[test]
 fn memory_of_closed_rings_is_waited_for() {
     let Some(limit) = locked_memory_limit() else { return };
+    if let Err(unavailable) = probe::select(EngineChoice::IoUring, &Queues::one(RingSetup::plain(1))) {
+        return skipped(&unavailable.reason);
+    }
     let _alone = LOCKED_MEMORY.lock();
     // With their results they take more than half of it: not all can be had twice in a row at once.
     let selected = chosen_for(limit, EngineChoice::IoUring, [4; 20]);
-    if selected[0].1.contains("seccomp") {
-        return skipped(&selected[0].1);
-    }
-    assert!(selected.iter().all(|(kind, _)| *kind == EngineKind::IoUring), "{selected:?}");
+    assert!(selected.iter().all(Result::is_ok), "{selected:?}");
 }
 
 #[test]
@@ -506,7 +515,7 @@ fn selected_without(
 ) -> Option<Result<(EngineKind, String), String>> {
     let selected = thread::spawn(move || {
         deny_system_calls(calls).then(|| {
-            let selected = probe::select(choice, &[DEPTH]);
+            let selected = probe::select(choice, &Queues::one(RingSetup::plain(DEPTH)));
             selected.map(|selected| (selected.kind, selected.reason)).map_err(|error| error.to_string())
         })
     });

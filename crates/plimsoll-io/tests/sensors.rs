@@ -167,26 +167,31 @@ fn open(path: &Path, flags: i32) -> File {
     OpenOptions::new().read(true).write(true).custom_flags(flags).open(path).unwrap()
 }
 
-fn setup<'a>(files: &'a [BorrowedFd<'a>], sqpoll: bool, registered: bool) -> EngineSetup<'a> {
-    EngineSetup { files, queue_depth: 8, buffer_bytes: PAGE as u32, iopoll: false, sqpoll, registered, processors: 2 }
+fn setup<'a>(files: &'a [BorrowedFd<'a>], sqpoll: bool) -> EngineSetup<'a> {
+    EngineSetup { files, queue_depth: 8, buffer_bytes: PAGE as u32, iopoll: false, sqpoll, processors: 2 }
 }
 
 fn psync(file: &File) -> PsyncEngine {
-    PsyncEngine::new(&setup(&[file.as_fd()], false, false)).unwrap()
+    PsyncEngine::new(&setup(&[file.as_fd()], false)).unwrap()
 }
 
 /// Every engine that this machine has, by name.
 fn engines(file: &File) -> Vec<(&'static str, Box<dyn Engine>)> {
     let mut engines: Vec<(&'static str, Box<dyn Engine>)> = vec![("psync", Box::new(psync(file)))];
-    match LinuxAioEngine::new(&setup(&[file.as_fd()], false, false)) {
+    match LinuxAioEngine::new(&setup(&[file.as_fd()], false)) {
         Ok(engine) => engines.push(("libaio", Box::new(engine))),
         Err(unavailable) => skipped(&unavailable.to_string()),
     }
     for (name, sqpoll, registered) in
         [("io_uring", false, true), ("io_uring unregistered", false, false), ("io_uring sqpoll", true, true)]
     {
-        match IoUringEngine::new(&setup(&[file.as_fd()], sqpoll, registered)) {
-            Ok(engine) => engines.push((name, Box::new(engine))),
+        match IoUringEngine::new(&setup(&[file.as_fd()], sqpoll)) {
+            Ok(mut engine) => {
+                if registered {
+                    engine.register(1);
+                }
+                engines.push((name, Box::new(engine)));
+            }
             Err(unavailable) => skipped(&unavailable.to_string()),
         }
     }

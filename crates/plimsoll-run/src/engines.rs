@@ -1,8 +1,9 @@
 //! Which engine each cell has.
 
-use std::iter;
-
-use plimsoll_io::probe::{self, EngineKind, EngineUnavailable, SelectedEngine};
+use plimsoll_io::{
+    probe::{self, EngineKind, EngineUnavailable, Queues, SelectedEngine},
+    ring::RingSetup,
+};
 use plimsoll_workload::{
     limits,
     plan::{BlockPlan, CellPlan, Plan},
@@ -23,13 +24,15 @@ struct Asked {
     choice: EngineChoice,
     /// Threads queue what the kernel would not.
     prefers_threads: bool,
-    /// The depths of all queues that are there at the same time.
-    depths: Vec<u32>,
+    queues: Queues,
 }
 
 /// The engine of each cell.
 pub(crate) fn select(plan: &Plan, resuming: Option<&Resuming>) -> Result<Vec<SelectedEngine>, EngineUnavailable> {
     let mut known: Vec<(Asked, SelectedEngine)> = Vec::new();
+    let choice = |index: usize, blocks: &BlockPlan| {
+        resuming.and_then(|resuming| resuming.engine(index)).unwrap_or(blocks.engine)
+    };
     plan.cells
         .iter()
         .enumerate()
@@ -38,37 +41,71 @@ pub(crate) fn select(plan: &Plan, resuming: Option<&Resuming>) -> Result<Vec<Sel
                 let reason = if cell.application().is_some() { OF_APPLICATIONS } else { OF_FILES };
                 return Ok(SelectedEngine { kind: EngineKind::Psync, reason: reason.to_owned(), tried: Vec::new() });
             };
-            let choice = resuming.and_then(|resuming| resuming.engine(index)).unwrap_or(blocks.engine);
             let asked = Asked {
-                choice,
-                prefers_threads: choice == EngineChoice::Auto && can_queue_by_threads(blocks),
-                depths: depths_beside(plan, cell, blocks),
+                choice: choice(index, blocks),
+                prefers_threads: blocks.buffered && blocks.queue_depth > 1 && threads(blocks) <= limits::THREADS_MAX,
+                queues: queues_beside(plan, index, choice),
             };
-            if let Some((_, engine)) = known.iter().find(|(known, _)| *known == asked) {
-                return Ok(engine.clone());
-            }
-            let mut engine = probe::select(choice, &asked.depths)?;
-            if asked.prefers_threads && engine.kind == EngineKind::Libaio {
-                engine = engine.passed_over("the kernel does its buffered operations one after the other");
-            }
-            known.push((asked, engine.clone()));
+            let engine = match known.iter().find(|(known, _)| *known == asked) {
+                Some((_, engine)) => engine.clone(),
+                None => {
+                    let engine = select_one(&asked)?;
+                    known.push((asked, engine.clone()));
+                    engine
+                }
+            };
+            check_threads(blocks, &engine)?;
             Ok(engine)
         })
         .collect()
 }
 
-/// The depths of a cell's queues, and of those of others in its phase, which are measured at the same time.
-fn depths_beside(plan: &Plan, cell: &CellPlan, own: &BlockPlan) -> Vec<u32> {
-    let of = |blocks: &BlockPlan| iter::repeat_n(blocks.queue_depth, blocks.jobs as usize);
-    let Some(phase) = cell.phase else { return of(own).collect() };
-    let cells = plan.cells.iter().filter(|other| other.phase == Some(phase)).filter_map(CellPlan::blocks);
-    cells.filter(|blocks| blocks.engine == own.engine).flat_map(of).collect()
+fn select_one(asked: &Asked) -> Result<SelectedEngine, EngineUnavailable> {
+    let engine = probe::select(asked.choice, &asked.queues)?;
+    let is_auto = asked.choice == EngineChoice::Auto;
+    if is_auto && asked.prefers_threads && engine.kind == EngineKind::Libaio {
+        return Ok(engine.passed_over("the kernel does its buffered operations one after the other"));
+    }
+    Ok(engine)
 }
 
-/// Whether what the kernel does not queue for libaio is in flight where each operation has a thread.
-fn can_queue_by_threads(plan: &BlockPlan) -> bool {
-    let threads = u64::from(plan.jobs) * u64::from(plan.queue_depth);
-    plan.buffered && plan.queue_depth > 1 && threads <= u64::from(limits::THREADS_MAX)
+/// The queues of a cell, and of those in its phase, which are measured at the same time.
+fn queues_beside(plan: &Plan, index: usize, choice: impl Fn(usize, &BlockPlan) -> EngineChoice) -> Queues {
+    let mut queues = Queues::default();
+    let mut add = |index: usize, cell: &CellPlan| {
+        if let Some(blocks) = cell.blocks() {
+            let BlockPlan { queue_depth: entries, iopoll, sqpoll, jobs, .. } = *blocks;
+            queues.add(choice(index, blocks), RingSetup { entries, iopoll, sqpoll }, jobs);
+        }
+    };
+    match plan.cells[index].phase {
+        None => add(index, &plan.cells[index]),
+        phase => {
+            let beside = plan.cells.iter().enumerate().filter(|(_, cell)| cell.phase == phase);
+            beside.for_each(|(index, cell)| add(index, cell));
+        }
+    }
+    queues
+}
+
+/// Refuses where all that works takes more threads than there may be.
+fn check_threads(blocks: &BlockPlan, engine: &SelectedEngine) -> Result<(), EngineUnavailable> {
+    let threads = threads(blocks);
+    if engine.kind != EngineKind::Psync || engine.tried.is_empty() || threads <= limits::THREADS_MAX {
+        return Ok(());
+    }
+    let most = limits::THREADS_MAX;
+    let because = engine.reason.trim_start_matches("psync, because ");
+    let reason = format!(
+        "it would take a thread for each of {threads} operations in flight, of {most} at most (lower --queue-depth or \
+         --jobs), and is left because {because}"
+    );
+    Err(EngineUnavailable { kind: engine.kind, reason })
+}
+
+/// How many threads it takes where each operation in flight has one.
+const fn threads(blocks: &BlockPlan) -> u32 {
+    if blocks.verify { blocks.jobs } else { blocks.jobs.saturating_mul(blocks.queue_depth) }
 }
 
 /// What has to be asked for to have an engine again.

@@ -172,15 +172,18 @@ struct WorkerReport {
 
 /// Visits a cell that nothing else runs beside. `on_interval` is called once for each second of load.
 pub fn visit(setup: &SlotSetup<'_>, on_interval: &mut dyn FnMut(Interval)) -> Result<SlotOutcome, SlotError> {
-    let outcome = visit_from(setup, &StillMeasuring::default(), || Some(soon().max(setup.not_before_ns)), on_interval)?;
+    let start = || Some(soon().max(setup.not_before_ns));
+    let outcome = visit_from(setup, &StillMeasuring::default(), || Some(setup.workers()), start, on_interval)?;
     Ok(outcome.expect("it has a start"))
 }
 
-/// Visits a cell from the moment that `start` gives when every worker is ready; `None` without such a moment. What is
-/// done after the measuring begins when nobody measures any more.
+/// Visits a cell from the moment that `start` gives when every worker is ready; `None` without such a moment. `queued`
+/// gives before how many workers there are at the same time, when all of them have their queues. What is done after the
+/// measuring begins when nobody measures any more.
 pub(crate) fn visit_from(
     setup: &SlotSetup<'_>,
     measuring: &StillMeasuring,
+    queued: impl FnOnce() -> Option<u32>,
     start: impl FnOnce() -> Option<u64>,
     on_interval: &mut dyn FnMut(Interval),
 ) -> Result<Option<SlotOutcome>, SlotError> {
@@ -191,7 +194,7 @@ pub(crate) fn visit_from(
         return Err(SlotError::Threads { workers, source });
     }
     // The watch comes with the workers.
-    let gate = Gate::new(workers + 1);
+    let (queues, gate) = (Gate::new(workers), Gate::new(workers + 1));
     let halt = AtomicBool::new(false);
     let (is_done, never) = (AtomicBool::new(false), AtomicBool::new(false));
     let seen_ns = AtomicU64::new(u64::MAX);
@@ -215,11 +218,11 @@ pub(crate) fn visit_from(
             }
             returns.push(returned);
             let wires = WorkerWires { full: full.clone(), empty };
-            let (crew, pass, measures) = (&crew, gate.pass(), measuring.begin(&slot));
+            let (crew, passes, measures) = (&crew, (queues.pass(), gate.pass()), measuring.begin(&slot));
             let thread = thread::Builder::new()
                 .name(format!("worker-{worker}"))
                 .stack_size(256 * 1024)
-                .spawn_scoped(scope, move || work(worker, crew, setup, pass, measures, stops, wires));
+                .spawn_scoped(scope, move || work(worker, crew, setup, passes, measures, stops, wires));
             match thread {
                 Ok(thread) => threads.push(thread),
                 Err(source) => {
@@ -230,6 +233,7 @@ pub(crate) fn visit_from(
             }
         }
         drop(full);
+        queues.open(queued);
         let timing = gate.open(|| Some(timing(setup, start()?)));
         let mut seconds_kept = Vec::new();
         if let Some(timing) = timing {
@@ -330,12 +334,12 @@ struct WorkerWires {
     empty: Receiver<Box<IntervalTally>>,
 }
 
-/// The life of a worker's thread: engine, gate, slot, read-back. `None` when the gate was shut by another one.
+/// The life of a worker's thread: engine, gates, slot, read-back. `None` when a gate was shut by another one.
 fn work(
     worker: u32,
     crew: &Crew,
     setup: &SlotSetup<'_>,
-    pass: Pass<'_, Timing>,
+    passes: (Pass<'_, u32>, Pass<'_, Timing>),
     measures: Measures<'_>,
     stops: Stops<'_>,
     wires: WorkerWires,
@@ -346,7 +350,7 @@ fn work(
     if matches!(crew.plan.pacing, Pacing::Open { .. }) || crew.plan.think_time_ns > 0 {
         make_timers_precise();
     }
-    let station = Station { worker, crew, setup, pass, measures, stops, wires };
+    let station = Station { worker, crew, setup, passes, measures, stops, wires };
     if let Some(names) = setup.names.filter(|_| !setup.in_memory) {
         return station.serve(names.engine(worker / crew.lanes, crew.tags), &[]);
     }
@@ -362,7 +366,6 @@ fn work(
         buffer_bytes: crew.plan.block_size_bytes_max,
         iopoll: crew.plan.iopoll,
         sqpoll: crew.plan.sqpoll,
-        registered: true,
         processors,
     };
     match if setup.in_memory { EngineKind::Memory } else { setup.engine } {
@@ -381,7 +384,8 @@ struct Station<'a> {
     worker: u32,
     crew: &'a Crew,
     setup: &'a SlotSetup<'a>,
-    pass: Pass<'a, Timing>,
+    /// To where all have their queues, and to the start.
+    passes: (Pass<'a, u32>, Pass<'a, Timing>),
     measures: Measures<'a>,
     stops: Stops<'a>,
     wires: WorkerWires,
@@ -393,8 +397,10 @@ impl Station<'_> {
         engine: Result<E, EngineUnavailable>,
         files: &[BorrowedFd<'_>],
     ) -> Result<Option<WorkerReport>, SlotError> {
-        let Self { worker, crew, setup, pass, measures, stops, wires } = self;
-        let engine = engine?;
+        let Self { worker, crew, setup, passes: (queues, pass), measures, stops, wires } = self;
+        let mut engine = engine?;
+        let Some(engines) = queues.arrive() else { return Ok(None) };
+        engine.register(engines);
         let Some(timing) = pass.arrive() else { return Ok(None) };
         let mut notes = engine.notes().to_vec();
         if crew.plan.verify && setup.engine == EngineKind::Psync && crew.plan.queue_depth > 1 {

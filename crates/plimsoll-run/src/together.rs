@@ -27,15 +27,16 @@ pub(crate) fn visit(
     if let [alone] = setups {
         return Ok(vec![slot::visit(alone, &mut |interval| on_interval(0, interval))?]);
     }
-    let (gate, measuring) = (Gate::new(setups.len() as u32), StillMeasuring::default());
+    let slots = setups.len() as u32;
+    let (queues, gate, measuring) = (Gate::new(slots), Gate::new(slots), StillMeasuring::default());
     let (sender, intervals) = mpsc::channel();
     thread::scope(|scope| {
         let start = |(index, setup)| {
-            let (pass, measuring, sender) = (gate.pass(), &measuring, sender.clone());
+            let (queued, ready, measuring, sender) = (queues.pass(), gate.pass(), &measuring, sender.clone());
             let visit = move || {
                 // Nobody listens any more only when the process is about to end.
                 let mut tell = |interval| drop(sender.send((index, interval)));
-                let outcome = slot::visit_from(setup, measuring, || pass.arrive(), &mut tell);
+                let outcome = slot::visit_from(setup, measuring, || queued.arrive(), || ready.arrive(), &mut tell);
                 // Workers that could not begin have not told.
                 if let Some(over) = setup.over.filter(|_| setup.plan.ends_phase) {
                     over.store(true, Ordering::Relaxed);
@@ -47,6 +48,7 @@ pub(crate) fn visit(
         let visits: Vec<_> = setups.iter().enumerate().map(start).collect();
         drop(sender);
         let not_before_ns = setups.iter().map(|setup| setup.not_before_ns).max().unwrap_or(0);
+        queues.open(|| Some(setups.iter().map(SlotSetup::workers).sum()));
         gate.open(|| Some(slot::soon().max(not_before_ns)));
         for (index, interval) in intervals {
             on_interval(index, interval);

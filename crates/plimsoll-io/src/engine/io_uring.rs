@@ -33,7 +33,7 @@ use crate::{
     clock::{Clock, MonotonicClock},
     io_uring_abi::{self, Deadline, EntryStart},
     probe::{EngineKind, EngineUnavailable, explain},
-    ring::Ring,
+    ring::{RingSetup, with_locked_memory},
 };
 
 /// The most that one registered buffer may hold (`io_buffer_validate` in the kernel's `io_uring/rsrc.c`).
@@ -62,6 +62,8 @@ pub struct IoUringEngine {
     queued: u32,
     /// Results of what was performed without the ring.
     performed: Vec<Completion>,
+    /// What the ring locks.
+    locked_bytes: u64,
     registered_files: bool,
     /// How many low bits of a tag say where in its registered buffer it is: the others say which buffer that is. `None`
     /// when buffers are not registered.
@@ -149,7 +151,7 @@ impl IoUringEngine {
         };
         let mut notes = Vec::new();
         let (ring, loses_wake_ups) =
-            Ring::of(setup).build(&mut notes).map_err(|error| unavailable("io_uring_setup", &error))?;
+            RingSetup::of(setup).build_patiently(&mut notes).map_err(|error| unavailable("io_uring_setup", &error))?;
         let buffers = BufferPool::new(setup.queue_depth, setup.buffer_bytes)
             .map_err(|error| unavailable("mmap of the buffers", &error))?;
         let files = setup.own_files().map_err(|error| unavailable("dup of the target", &error))?;
@@ -166,13 +168,14 @@ impl IoUringEngine {
                  at work{limit}); other engines need none of them"
             ));
         }
-        let mut engine = Self {
+        Ok(Self {
             ring,
             buffers,
             files,
             tags: TagsInFlight::new(setup.queue_depth),
             queued: 0,
             performed: Vec::with_capacity(setup.queue_depth as usize),
+            locked_bytes: RingSetup::of(setup).locked_bytes(),
             registered_files: false,
             registered_tag_bits: None,
             registered_ring,
@@ -184,40 +187,7 @@ impl IoUringEngine {
             workers: every_operation_waits.then(|| Workers::new(setup.processors, MonotonicClock.now_ns())),
             notes,
             thread: PhantomData,
-        };
-        if setup.registered {
-            engine.register();
-        }
-        Ok(engine)
-    }
-
-    fn register(&mut self) {
-        let files: Vec<RawFd> = self.files.iter().map(AsRawFd::as_raw_fd).collect();
-        match self.ring.submitter().register_files(&files) {
-            Ok(()) => self.registered_files = true,
-            Err(error) => self.notes.push(format!("the target is not registered with the ring: {error}")),
-        }
-        let Some(tag_bits) = tag_bits_of(self.buffers.stride_bytes()) else {
-            self.notes.push("the buffers are not registered with the ring: each is longer than 1 GiB".to_owned());
-            return;
-        };
-        let tags_per_buffer = 1 << tag_bits;
-        let iovecs: Vec<libc::iovec> = (0..self.buffers.tags())
-            .step_by(tags_per_buffer)
-            .map(|first| libc::iovec {
-                iov_base: self.buffers.pointer(Tag(first as u16)).cast(),
-                iov_len: tags_per_buffer.min(self.buffers.tags() - first) * self.buffers.stride_bytes(),
-            })
-            .collect();
-        // SAFETY: the iovecs cover our own mapping, which outlives the ring (see the order of fields and `drop`).
-        match unsafe { self.ring.submitter().register_buffers(&iovecs) } {
-            Ok(()) => self.registered_tag_bits = Some(tag_bits),
-            Err(error) => self.notes.push(format!(
-                "the buffers ({} bytes) are not registered with the ring, which costs time for each operation: {}",
-                self.buffers.mapped_bytes(),
-                explain(EngineKind::IoUring, "io_uring_register", &error)
-            )),
-        }
+        })
     }
 
     /// Takes all results that the kernel has posted.
@@ -374,6 +344,38 @@ impl Engine for IoUringEngine {
         }
     }
 
+    fn register(&mut self, engines: u32) {
+        let files: Vec<RawFd> = self.files.iter().map(AsRawFd::as_raw_fd).collect();
+        match self.ring.submitter().register_files(&files) {
+            Ok(()) => self.registered_files = true,
+            Err(error) => self.notes.push(format!("the target is not registered with the ring: {error}")),
+        }
+        let Some(tag_bits) = tag_bits_of(self.buffers.stride_bytes()) else {
+            self.notes.push("the buffers are not registered with the ring: each is longer than 1 GiB".to_owned());
+            return;
+        };
+        let tags_per_buffer = 1 << tag_bits;
+        let iovecs: Vec<libc::iovec> = (0..self.buffers.tags())
+            .step_by(tags_per_buffer)
+            .map(|first| libc::iovec {
+                iov_base: self.buffers.pointer(Tag(first as u16)).cast(),
+                iov_len: tags_per_buffer.min(self.buffers.tags() - first) * self.buffers.stride_bytes(),
+            })
+            .collect();
+        let locked_bytes = (self.buffers.mapped_bytes() as u64 + self.locked_bytes) * u64::from(engines);
+        let submitter = self.ring.submitter();
+        // SAFETY: the iovecs cover our own mapping, which outlives the ring (see the order of fields and `drop`).
+        let register = || unsafe { submitter.register_buffers(&iovecs) };
+        match with_locked_memory(locked_bytes, register) {
+            Ok(()) => self.registered_tag_bits = Some(tag_bits),
+            Err(error) => self.notes.push(format!(
+                "the buffers ({} bytes) are not registered with the ring, which costs time for each operation: {}",
+                self.buffers.mapped_bytes(),
+                explain(EngineKind::IoUring, "io_uring_register", &error)
+            )),
+        }
+    }
+
     fn notes(&self) -> &[String] {
         &self.notes
     }
@@ -396,7 +398,7 @@ impl Drop for IoUringEngine {
             self.buffers.leak();
         } else {
             // Of a ring that is closed the kernel lets these go some time later. Until then what the files are on stays
-            // busy, and the memory counts as locked.
+            // busy, and the memory of buffers counts as locked, as that of the ring itself does.
             let _ = self.ring.submitter().unregister_files();
             let _ = self.ring.submitter().unregister_buffers();
         }

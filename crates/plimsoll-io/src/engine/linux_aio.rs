@@ -61,7 +61,11 @@ impl LinuxAioEngine {
             Cell::new(Iocb { data: tag as u64, buffer, ..Iocb::default() })
         };
         let iocbs = (0..depth).map(iocb).collect();
-        let notes = if setup.iopoll { vec!["native AIO cannot poll for completions".to_owned()] } else { Vec::new() };
+        let without = [
+            (setup.iopoll, "native AIO cannot poll for completions"),
+            (setup.sqpoll, "native AIO has no thread of the kernel that takes operations"),
+        ];
+        let notes = without.into_iter().filter(|(asked, _)| *asked).map(|(_, note)| note.to_owned()).collect();
         Ok(Self {
             context: Some(context),
             iocbs,

@@ -7,7 +7,10 @@ use std::{
 };
 
 use plimsoll_history::{history, journal, location::HistoryLocation};
-use plimsoll_io::probe;
+use plimsoll_io::{
+    probe::{self, Queues},
+    ring::RingSetup,
+};
 use plimsoll_record::{environment::Environment, record::Tool};
 use plimsoll_report::{
     plan::{self, DoctorRow},
@@ -109,7 +112,7 @@ fn diagnose(state: &State) -> Diagnosis {
         [("io_uring", EngineChoice::IoUring), ("libaio", EngineChoice::Libaio), ("psync", EngineChoice::Psync)];
     let engines = choices
         .map(|(name, choice)| {
-            let reason = probe::select(choice, &[1]).err().map(|error| error.reason);
+            let reason = probe::select(choice, &Queues::one(RingSetup::plain(1))).err().map(|error| error.reason);
             (name, EngineState { usable: reason.is_none(), reason })
         })
         .into();

@@ -307,8 +307,8 @@ fn a_missing_mount_is_noticed_when_asked_for() {
     assert!(said.error(3).contains("root file system"), "{}", said.stderr);
 }
 
-/// Runs as nobody, below a directory of its own and with what the shell sets before.
-fn run_as_nobody(before: &str, arguments: &str) -> Said {
+/// Runs as this user, below a directory of its own and with what the shell sets before.
+fn run_as(user: u32, before: &str, arguments: &str) -> Said {
     // The build directory itself may be closed to others.
     let open = tempfile::tempdir().unwrap();
     fs::copy(env!("CARGO_BIN_EXE_plimsoll"), open.path().join("plimsoll")).unwrap();
@@ -316,7 +316,7 @@ fn run_as_nobody(before: &str, arguments: &str) -> Said {
     for (name, mode) in [("", 0o755), ("data", 0o777)] {
         fs::set_permissions(open.path().join(name), fs::Permissions::from_mode(mode)).unwrap();
     }
-    let run = format!("{before} exec setpriv --reuid=65534 --regid=65534 --clear-groups ./plimsoll {arguments}");
+    let run = format!("{before} exec setpriv --reuid={user} --regid={user} --clear-groups ./plimsoll {arguments}");
     Said::of(Command::new("sh").args(["-c", &run]).env_clear().current_dir(open.path()).output().unwrap())
 }
 
@@ -325,7 +325,7 @@ fn a_directory_without_permission_is_named() {
     if !is_root() {
         return;
     }
-    let said = run_as_nobody("", "run /etc --rw randread --no-history");
+    let said = run_as(65534, "", "run /etc --rw randread --no-history");
     assert_eq!(said.code, Some(3), "{}", said.stderr);
     assert!(said.stderr.contains("/etc"), "{}", said.stderr);
 }
@@ -336,13 +336,26 @@ fn queues_that_do_not_fit_the_locked_memory_limit_have_another_engine_and_the_re
         return;
     }
     let run = "run data --rw randread --size 4M --operations 2000 --queue-depth 32,1000 --passes 3 --no-history --json";
-    let said = run_as_nobody("ulimit -l 64;", run);
+    let said = run_as(65533, "ulimit -l 64;", run);
     assert_eq!(said.code, Some(0), "{}", said.stderr);
     let record = said.json();
     let [shallow, deep] = record["cells"].as_array().unwrap().as_slice() else { panic!("{record}") };
     assert_eq!((&shallow["engine"], &deep["engine"]), (&json!("io_uring"), &json!("libaio")));
     let reason = deep["engine_reason"].as_str().unwrap();
     assert!(reason.contains("RLIMIT_MEMLOCK of 65536 bytes"), "{reason}");
+}
+
+#[test]
+fn registered_buffers_leave_room_for_the_queues_of_all_jobs() {
+    if !is_root() {
+        return;
+    }
+    // Rings of two pages each, and a page of buffers that fits for half of them.
+    let run = "run data --rw randread --size 4M --jobs 64 --operations 6400 --passes 3 --no-history --json";
+    let said = run_as(65532, "ulimit -l 640;", run);
+    assert_eq!(said.code, Some(0), "{}", said.stderr);
+    let record = said.json();
+    assert_eq!(record["cells"][0]["engine"], "io_uring", "{}", record["cells"][0]["engine_reason"]);
 }
 
 #[test]
