@@ -311,7 +311,9 @@ fn a_missing_mount_is_noticed_when_asked_for() {
 fn run_as(user: u32, before: &str, arguments: &str) -> Said {
     // The build directory itself may be closed to others.
     let open = tempfile::tempdir().unwrap();
-    fs::copy(env!("CARGO_BIN_EXE_plimsoll"), open.path().join("plimsoll")).unwrap();
+    // By a process of its own: one that another test starts meanwhile would have the file open for writing.
+    let copied = Command::new("cp").arg(env!("CARGO_BIN_EXE_plimsoll")).arg(open.path().join("plimsoll")).status();
+    assert!(copied.unwrap().success());
     fs::create_dir(open.path().join("data")).unwrap();
     for (name, mode) in [("", 0o755), ("data", 0o777)] {
         fs::set_permissions(open.path().join(name), fs::Permissions::from_mode(mode)).unwrap();
