@@ -283,7 +283,7 @@ impl<'a, E: Engine, C: Clock> Worker<'a, E, C> {
     }
 
     /// Fills, stamps and submits an operation. Returns the time, read again when something took a while before it.
-    #[inline]
+    #[inline(always)]
     fn issue(&mut self, operation: Operation, mut now: u64, intended_ns: Option<u64>) -> io::Result<u64> {
         // Field by field: a copy as a whole would wait until what was written in pieces has reached the cache.
         let Operation { kind, file, length, offset } = operation;

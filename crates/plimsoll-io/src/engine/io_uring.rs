@@ -258,7 +258,7 @@ impl Engine for IoUringEngine {
         self.tags.buffer(tag, &mut self.buffers)
     }
 
-    #[inline]
+    #[inline(always)]
     fn submit(&mut self, tag: Tag, operation: Operation) -> io::Result<()> {
         let length = checked_length(operation, &self.buffers);
         let mut flags = squeue::Flags::empty();

@@ -90,7 +90,8 @@ impl Engine for PsyncEngine {
         self.tags.buffer(tag, &mut self.buffers)
     }
 
-    #[inline]
+    /// A system call spoils what the processor expects of the returns after it: the fewer there are, the better.
+    #[inline(always)]
     fn submit(&mut self, tag: Tag, operation: Operation) -> io::Result<()> {
         self.tags.start(tag);
         let result = self.perform(tag, operation);
