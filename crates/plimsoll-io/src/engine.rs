@@ -65,8 +65,8 @@ pub trait Engine {
     /// When the kernel refuses to take or hand out any operation; the run cannot go on.
     fn wait(&mut self, at_least: usize, deadline_ns: Option<u64>, completions: &mut Vec<Completion>) -> io::Result<()>;
 
-    /// Takes what makes operations cheaper and is in short supply. All of so many engines have their queues by now, so
-    /// that none goes without for it.
+    /// Takes what makes operations cheaper and is in short supply. Called when each of so many engines has its queue,
+    /// so that none goes without one for it.
     fn register(&mut self, _engines: u32) {}
 
     /// What the engine could not have as asked, a sentence each: for the record.

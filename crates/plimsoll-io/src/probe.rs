@@ -94,6 +94,11 @@ pub struct SelectedEngine {
 }
 
 impl SelectedEngine {
+    /// It cannot be used either, for this cause; the reason tells of the others too.
+    pub fn refused(&self, cause: &str) -> EngineUnavailable {
+        EngineUnavailable { kind: self.kind, reason: format!("{cause}, and is left because {}", causes(&self.tried)) }
+    }
+
     /// Plain system calls instead, where this engine works and does not suit what is to be done.
     #[must_use]
     pub fn passed_over(mut self, cause: &str) -> Self {
@@ -161,12 +166,17 @@ fn first_that_works(queues: &Queues) -> SelectedEngine {
     selected(EngineKind::Psync, tried)
 }
 
+/// Why what was tried cannot be used.
+fn causes(tried: &[(EngineKind, String)]) -> String {
+    let causes: Vec<String> = tried.iter().map(|(kind, cause)| format!("{kind} cannot be used: {cause}")).collect();
+    causes.join("; and ")
+}
+
 fn selected(kind: EngineKind, tried: Vec<(EngineKind, String)>) -> SelectedEngine {
     let reason = if tried.is_empty() {
         format!("{kind} is the fastest engine and works here")
     } else {
-        let causes: Vec<String> = tried.iter().map(|(kind, cause)| format!("{kind} cannot be used: {cause}")).collect();
-        format!("{kind}, because {}", causes.join("; and "))
+        format!("{kind}, because {}", causes(&tried))
     };
     SelectedEngine { kind, reason, tried }
 }

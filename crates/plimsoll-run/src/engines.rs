@@ -94,13 +94,11 @@ fn check_threads(blocks: &BlockPlan, engine: &SelectedEngine) -> Result<(), Engi
     if engine.kind != EngineKind::Psync || engine.tried.is_empty() || threads <= limits::THREADS_MAX {
         return Ok(());
     }
-    let most = limits::THREADS_MAX;
-    let because = engine.reason.trim_start_matches("psync, because ");
-    let reason = format!(
-        "it would take a thread for each of {threads} operations in flight, of {most} at most (lower --queue-depth or \
-         --jobs), and is left because {because}"
-    );
-    Err(EngineUnavailable { kind: engine.kind, reason })
+    Err(engine.refused(&format!(
+        "it would take a thread for each of {threads} operations in flight, of {} at most (lower --queue-depth or \
+         --jobs)",
+        limits::THREADS_MAX
+    )))
 }
 
 /// How many threads it takes where each operation in flight has one.

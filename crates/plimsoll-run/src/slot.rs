@@ -226,7 +226,7 @@ pub(crate) fn visit_from(
             match thread {
                 Ok(thread) => threads.push(thread),
                 Err(source) => {
-                    // The pass went with the thread, so the gate is shut and those who wait there go home.
+                    // The passes went with the thread, so the gates are shut and those who wait there go home.
                     unstarted = Some(SlotError::Threads { workers, source });
                     break;
                 }

@@ -283,6 +283,8 @@ impl<'a, E: Engine, C: Clock> Worker<'a, E, C> {
     }
 
     /// Fills, stamps and submits an operation. Returns the time, read again when something took a while before it.
+    ///
+    /// Inlined, as [`Engine::submit`] of psync is and for its reason.
     #[inline(always)]
     fn issue(&mut self, operation: Operation, mut now: u64, intended_ns: Option<u64>) -> io::Result<u64> {
         // Field by field: a copy as a whole would wait until what was written in pieces has reached the cache.

@@ -150,8 +150,10 @@ impl IoUringEngine {
             reason: explain(EngineKind::IoUring, call, error),
         };
         let mut notes = Vec::new();
+        let ring = RingSetup::of(setup);
+        let locked_bytes = ring.locked_bytes();
         let (ring, loses_wake_ups) =
-            RingSetup::of(setup).build_patiently(&mut notes).map_err(|error| unavailable("io_uring_setup", &error))?;
+            ring.build(locked_bytes, &mut notes).map_err(|error| unavailable("io_uring_setup", &error))?;
         let buffers = BufferPool::new(setup.queue_depth, setup.buffer_bytes)
             .map_err(|error| unavailable("mmap of the buffers", &error))?;
         let files = setup.own_files().map_err(|error| unavailable("dup of the target", &error))?;
@@ -175,7 +177,7 @@ impl IoUringEngine {
             tags: TagsInFlight::new(setup.queue_depth),
             queued: 0,
             performed: Vec::with_capacity(setup.queue_depth as usize),
-            locked_bytes: RingSetup::of(setup).locked_bytes(),
+            locked_bytes,
             registered_files: false,
             registered_tag_bits: None,
             registered_ring,

@@ -10,7 +10,7 @@ use std::{
     process::Command,
 };
 
-use serde_json::json;
+use serde_json::{Value, json};
 
 use crate::support::{Mounted, Place, Said, is_root, names, skip};
 
@@ -332,15 +332,19 @@ fn a_directory_without_permission_is_named() {
     assert!(said.stderr.contains("/etc"), "{}", said.stderr);
 }
 
+/// The record of a user who may lock so many KiB. No two tests have the same, as what one locks counts for all.
+fn record_within(user: u32, locked_kib: u32, flags: &str) -> Option<Value> {
+    let run = format!("run data --rw randread --size 4M {flags} --passes 3 --no-history --json");
+    is_root().then(|| {
+        let said = run_as(user, &format!("ulimit -l {locked_kib};"), &run);
+        assert_eq!(said.code, Some(0), "{}", said.stderr);
+        said.json()
+    })
+}
+
 #[test]
 fn queues_that_do_not_fit_the_locked_memory_limit_have_another_engine_and_the_record_says_why() {
-    if !is_root() {
-        return;
-    }
-    let run = "run data --rw randread --size 4M --operations 2000 --queue-depth 32,1000 --passes 3 --no-history --json";
-    let said = run_as(65533, "ulimit -l 64;", run);
-    assert_eq!(said.code, Some(0), "{}", said.stderr);
-    let record = said.json();
+    let Some(record) = record_within(65533, 64, "--operations 2000 --queue-depth 32,1000") else { return };
     let [shallow, deep] = record["cells"].as_array().unwrap().as_slice() else { panic!("{record}") };
     assert_eq!((&shallow["engine"], &deep["engine"]), (&json!("io_uring"), &json!("libaio")));
     let reason = deep["engine_reason"].as_str().unwrap();
@@ -349,14 +353,8 @@ fn queues_that_do_not_fit_the_locked_memory_limit_have_another_engine_and_the_re
 
 #[test]
 fn registered_buffers_leave_room_for_the_queues_of_all_jobs() {
-    if !is_root() {
-        return;
-    }
     // Rings of two pages each, and a page of buffers that fits for half of them.
-    let run = "run data --rw randread --size 4M --jobs 64 --operations 6400 --passes 3 --no-history --json";
-    let said = run_as(65532, "ulimit -l 640;", run);
-    assert_eq!(said.code, Some(0), "{}", said.stderr);
-    let record = said.json();
+    let Some(record) = record_within(65532, 640, "--operations 6400 --jobs 64") else { return };
     assert_eq!(record["cells"][0]["engine"], "io_uring", "{}", record["cells"][0]["engine_reason"]);
 }
 
