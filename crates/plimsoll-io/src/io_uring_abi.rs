@@ -1,10 +1,16 @@
 //! What the `io-uring` crate does not offer in the form needed: entering a registered ring, doing so with an absolute
 //! deadline, registering it for longer than one borrow, and entries that cost little.
 
-use std::{io, mem, os::fd::RawFd, ptr};
+use std::{
+    io, mem,
+    os::fd::{BorrowedFd, RawFd},
+};
 
-use ::io_uring::{EnterFlags, squeue, types::FsyncFlags};
-use rustix::time::Timespec;
+use ::io_uring::{squeue, types::FsyncFlags};
+use rustix::{
+    io::Result,
+    io_uring::{IoringEnterFlags, io_uring_enter, io_uring_enter_arg, io_uring_getevents_arg, io_uring_ptr},
+};
 
 use crate::clock::timespec;
 
@@ -13,16 +19,7 @@ const REGISTER_RING_FDS: libc::c_uint = 20;
 /// `IORING_UNREGISTER_RING_FDS`.
 const UNREGISTER_RING_FDS: libc::c_uint = 21;
 /// `IORING_ENTER_ABS_TIMER`, since Linux 6.12.
-const ENTER_ABS_TIMER: u32 = 1 << 5;
-
-/// `struct io_uring_getevents_arg`.
-#[repr(C)]
-struct GetEventsArgument {
-    signal_mask: u64,
-    signal_mask_bytes: u32,
-    minimum_wait_us: u32,
-    timespec: u64,
-}
+const ENTER_ABS_TIMER: IoringEnterFlags = IoringEnterFlags::from_bits_retain(1 << 5);
 
 /// `struct io_uring_rsrc_update`.
 #[repr(C)]
@@ -32,8 +29,7 @@ struct ResourceUpdate {
     data: u64,
 }
 
-const _: () = assert!(size_of::<GetEventsArgument>() == 24 && size_of::<ResourceUpdate>() == 16);
-const _: () = assert!(size_of::<Timespec>() == 16);
+const _: () = assert!(size_of::<ResourceUpdate>() == 16);
 
 /// The start of an entry of the submission queue (`struct io_uring_sqe`).
 ///
@@ -84,58 +80,36 @@ pub(crate) enum Deadline {
     In(u64),
 }
 
-/// `io_uring_enter`: how many entries the kernel took.
+/// `io_uring_enter`: how many entries the kernel took. The ring is a descriptor, or what the flags say.
 ///
 /// # Safety
 /// Everything in the submission queue may be used by the kernel until its completion.
-#[inline]
+#[inline(always)]
 pub(crate) unsafe fn enter(
-    fd: RawFd,
+    ring: RawFd,
     to_submit: u32,
     at_least: u32,
-    flags: u32,
+    flags: IoringEnterFlags,
     deadline: Option<Deadline>,
-) -> io::Result<u32> {
-    let Some(deadline) = deadline else {
-        // SAFETY: upheld by the caller; there is no argument to point to.
-        return unsafe { enter_raw(fd, to_submit, at_least, flags, ptr::null(), 0) };
-    };
+) -> Result<u32> {
+    // SAFETY: the ring is open, or registered; either is but a number to the kernel, and not -1.
+    let ring = unsafe { BorrowedFd::borrow_raw(ring) };
     let (timespec, flags) = match deadline {
-        Deadline::At(ns) => (timespec(ns), flags | EnterFlags::EXT_ARG.bits() | ENTER_ABS_TIMER),
-        Deadline::In(ns) => (timespec(ns), flags | EnterFlags::EXT_ARG.bits()),
+        // SAFETY: upheld by the caller.
+        None => return unsafe { io_uring_enter(ring, to_submit, at_least, flags) },
+        Some(Deadline::At(ns)) => (timespec(ns), flags | IoringEnterFlags::EXT_ARG | ENTER_ABS_TIMER),
+        Some(Deadline::In(ns)) => (timespec(ns), flags | IoringEnterFlags::EXT_ARG),
     };
-    let argument = GetEventsArgument {
-        signal_mask: 0,
-        signal_mask_bytes: 0,
-        minimum_wait_us: 0,
-        timespec: (&raw const timespec).addr() as u64,
-    };
-    let argument_bytes = size_of::<GetEventsArgument>();
-    // SAFETY: upheld by the caller; argument and time live until the call returns and have the kernel's layout.
-    unsafe { enter_raw(fd, to_submit, at_least, flags, (&raw const argument).cast(), argument_bytes) }
-}
-
-/// # Safety
-/// As for [`enter`]; `argument` is null or what the flags say.
-#[inline]
-unsafe fn enter_raw(
-    fd: RawFd,
-    to_submit: u32,
-    at_least: u32,
-    flags: u32,
-    argument: *const libc::c_void,
-    argument_bytes: usize,
-) -> io::Result<u32> {
-    // SAFETY: upheld by the caller.
-    let taken =
-        unsafe { libc::syscall(libc::SYS_io_uring_enter, fd, to_submit, at_least, flags, argument, argument_bytes) };
-    if taken < 0 { Err(io::Error::last_os_error()) } else { Ok(taken as u32) }
+    let ts = io_uring_ptr::new((&raw const timespec).cast_mut().cast());
+    let argument = io_uring_getevents_arg { ts, ..io_uring_getevents_arg::default() };
+    // SAFETY: upheld by the caller; the time lives until the call returns and has the kernel's layout.
+    unsafe { io_uring_enter_arg(ring, to_submit, at_least, flags, Some(&argument)) }
 }
 
 /// Whether the kernel takes deadlines as moments, which saves reading the clock to make a span of them.
 pub(crate) fn has_absolute_deadlines(ring: RawFd) -> bool {
     // SAFETY: nothing is submitted. Zero results are waited for, but a flag that is not known is refused.
-    unsafe { enter(ring, 0, 0, EnterFlags::GETEVENTS.bits(), Some(Deadline::At(1))) }.is_ok()
+    unsafe { enter(ring, 0, 0, IoringEnterFlags::GETEVENTS, Some(Deadline::At(1))) }.is_ok()
 }
 
 /// Registers a ring with this thread; its index replaces the descriptor in [`enter`].

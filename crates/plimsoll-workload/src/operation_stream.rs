@@ -150,7 +150,7 @@ impl OperationStream {
     }
 
     /// The next operation: a read or a write.
-    #[inline]
+    #[inline(always)]
     pub fn next_operation(&mut self) -> Operation {
         let number = self.number;
         self.number += self.lanes;
@@ -486,6 +486,15 @@ impl Shape {
     #[inline]
     fn draw_size(&self, draws: &mut Draws) -> Size {
         match &self.sizes {
+            Sizes::One(size) => *size,
+            varied => self.draw_varied(varied, draws),
+        }
+    }
+
+    /// Kept out of the loop of those that have one size.
+    #[inline(never)]
+    fn draw_varied(&self, sizes: &Sizes, draws: &mut Draws) -> Size {
+        match sizes {
             Sizes::One(size) => *size,
             Sizes::Range { blocks, count } => {
                 let extra = draws.below(*count);

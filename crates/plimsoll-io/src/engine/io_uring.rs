@@ -13,7 +13,7 @@ use std::{
 };
 
 use ::io_uring::{
-    EnterFlags, IoUring,
+    IoUring,
     opcode::{Fsync, Read, ReadFixed, Write, WriteFixed},
     squeue,
     types::{CancelBuilder, FsyncFlags},
@@ -22,6 +22,7 @@ use plimsoll_workload::operation::{Operation, OperationKind};
 use rustix::{
     fs::{Mode, OFlags},
     io::{Errno, ReadWriteFlags, preadv2},
+    io_uring::IoringEnterFlags,
 };
 
 use super::{
@@ -220,20 +221,21 @@ impl IoUringEngine {
     ///
     /// Always asks for results, since the kernel runs deferred completion work, polls and flushes an overflown
     /// completion queue only then.
+    #[inline(always)]
     fn enter(&mut self, at_least: usize, deadline_ns: Option<u64>) -> io::Result<()> {
-        let mut flags = EnterFlags::GETEVENTS.bits();
+        let mut flags = IoringEnterFlags::GETEVENTS;
         if self.sqpoll {
             // The fence orders our tail before the reading of the flag, as the kernel orders its flag before the tail.
             fence(Ordering::SeqCst);
             if self.ring.submission().need_wakeup() {
-                flags |= EnterFlags::SQ_WAKEUP.bits();
+                flags |= IoringEnterFlags::SQ_WAKEUP;
             } else if at_least == 0 && !self.iopoll {
                 self.queued = 0;
                 return Ok(());
             }
         }
         let (fd, flags) = match self.registered_ring {
-            Some(index) => (index as RawFd, flags | EnterFlags::REGISTERED_RING.bits()),
+            Some(index) => (index as RawFd, flags | IoringEnterFlags::REGISTERED_RING),
             None => (self.ring.as_raw_fd(), flags),
         };
         let deadline = self.deadline(at_least, deadline_ns);
@@ -246,10 +248,8 @@ impl IoUringEngine {
             }
             // ETIME: the deadline passed. EINTR: a signal. EAGAIN, EBUSY: no memory for requests, or results to be
             // reaped first. The caller reaps and looks again.
-            Err(error) => match Errno::from_io_error(&error) {
-                Some(Errno::TIME | Errno::INTR | Errno::AGAIN | Errno::BUSY) => Ok(()),
-                _ => Err(error),
-            },
+            Err(Errno::TIME | Errno::INTR | Errno::AGAIN | Errno::BUSY) => Ok(()),
+            Err(error) => Err(error.into()),
         }
     }
 }
@@ -311,7 +311,7 @@ impl Engine for IoUringEngine {
         Ok(())
     }
 
-    #[inline]
+    #[inline(always)]
     fn wait(&mut self, at_least: usize, deadline_ns: Option<u64>, completions: &mut Vec<Completion>) -> io::Result<()> {
         if self.tags.count == 0 {
             wait_for_nothing(at_least, deadline_ns);

@@ -57,7 +57,7 @@ impl PsyncEngine {
         })
     }
 
-    #[inline]
+    #[inline(always)]
     fn perform(&mut self, tag: Tag, operation: Operation) -> i32 {
         let length = checked_length(operation, &self.buffers) as usize;
         let (kind, offset) = (operation.kind, operation.offset);
@@ -90,7 +90,7 @@ impl Engine for PsyncEngine {
         self.tags.buffer(tag, &mut self.buffers)
     }
 
-    /// A system call spoils what the processor expects of the returns after it: the fewer there are, the better.
+    // Inlined up to the worker's loop: see there.
     #[inline(always)]
     fn submit(&mut self, tag: Tag, operation: Operation) -> io::Result<()> {
         self.tags.start(tag);

@@ -63,6 +63,8 @@ impl Course {
         self.think_time_ns > 0 && self.issued_since_pause >= self.think_time_operations
     }
 
+    /// Kept out of the loop of those without a course, as that of threads is.
+    #[inline(never)]
     fn next(&mut self, written: Option<u16>) -> Turn {
         if self.is_pausing() {
             return Turn::Pause;
@@ -116,6 +118,11 @@ impl SharedCourse {
         course.matters().then(|| Self { course: Mutex::new(course), idle: Condvar::new() })
     }
 
+    #[inline(never)]
+    fn next(&self, written: Option<u16>) -> Turn {
+        self.course().next(written)
+    }
+
     /// A panic elsewhere leaves numbers that are as good as before.
     fn course(&self) -> MutexGuard<'_, Course> {
         self.course.lock().unwrap_or_else(PoisonError::into_inner)
@@ -147,7 +154,7 @@ impl CourseOf<'_> {
         match self {
             Self::Free => Turn::Issue,
             Self::Own(course) => course.next(written),
-            Self::Shared(shared) => shared.course().next(written),
+            Self::Shared(shared) => shared.next(written),
         }
     }
 

@@ -13,6 +13,7 @@ const DRAWN_ALIKE: u64 = 1 << 20;
 
 impl<E: Engine, C: Clock> Worker<'_, E, C> {
     /// Issues what is due by its intended time, as far as there are free tags.
+    #[inline(always)]
     pub(super) fn issue_due(&mut self, mut now: u64) -> io::Result<u64> {
         let freed_ns = now;
         while !self.is_held_up() && !self.is_exhausted() {
