@@ -121,14 +121,12 @@ enum End {
     Stopped,
 }
 
-/// Operations that share direction, length and latency, counted together.
+/// Operations that share direction, length and start, and ended together: they are counted together.
 #[derive(Clone, Copy)]
 struct Alike {
     kind: OperationKind,
     length: u32,
-    latency_ns: u64,
-    /// Whether the latency counts: whether the operation started, or was due, in the measured window.
-    timed: bool,
+    started_ns: u64,
     count: u64,
 }
 
@@ -280,17 +278,19 @@ impl<'a, E: Engine, C: Clock> Worker<'a, E, C> {
     /// Keeps the depth constant: an operation for every free tag.
     #[inline(always)]
     fn refill(&mut self, mut now: u64) -> io::Result<u64> {
+        let mut next = self.next.take();
         while !self.is_held_up() && !self.is_exhausted() {
-            let (operation, drawn_ns) = self.next.take().unwrap_or_else(|| (self.stream.next_operation(), now));
+            let (operation, drawn_ns) = next.take().unwrap_or_else(|| (self.stream.next_operation(), now));
             match self.turn(operation) {
                 Turn::Issue => now = self.issue(operation, now, None)?,
                 turn => {
-                    self.next = Some((operation, drawn_ns));
+                    next = Some((operation, drawn_ns));
                     let Turn::Sync(kind, file) = turn else { break };
                     self.issue_sync(kind, file, now)?;
                 }
             }
         }
+        self.next = next;
         Ok(now)
     }
 
@@ -298,9 +298,11 @@ impl<'a, E: Engine, C: Clock> Worker<'a, E, C> {
     #[inline(always)]
     fn issue(&mut self, operation: Operation, mut now: u64, intended_ns: Option<u64>) -> io::Result<u64> {
         // Field by field: a copy as a whole would wait until what was written in pieces has reached the cache.
-        let Operation { kind, file, length, offset } = operation;
-        // Where sizes vary, the last operation has what is left of the amount.
-        let length = u64::from(length).min(self.bytes_left) as u32;
+        let Operation { kind, file, mut length, offset } = operation;
+        if self.has_amount {
+            // Where sizes vary, the last operation has what is left.
+            length = u64::from(length).min(self.bytes_left) as u32;
+        }
         let operation = Operation { kind, file, length, offset };
         let tag = self.free.pop().expect("the caller saw a free tag");
         if let Some(cold) = &mut self.cold
@@ -324,9 +326,10 @@ impl<'a, E: Engine, C: Clock> Worker<'a, E, C> {
         let started_ns = intended_ns.unwrap_or(now);
         self.begun[usize::from(tag.0)] = Begun { operation, started_ns, issued_ns: now };
         // What starts in the ramp does not eat up the amount that is to be measured.
-        let counts = u64::from(started_ns >= self.timing.from_ns);
-        self.operations_left -= counts;
-        self.bytes_left = self.bytes_left.saturating_sub(u64::from(operation.length) * counts);
+        if self.has_amount && started_ns >= self.timing.from_ns {
+            self.operations_left -= 1;
+            self.bytes_left = self.bytes_left.saturating_sub(u64::from(operation.length));
+        }
         self.engine.submit(tag, placed)?;
         self.in_flight += 1;
         self.unsubmitted += 1;
@@ -357,7 +360,7 @@ impl<'a, E: Engine, C: Clock> Worker<'a, E, C> {
     /// A verified block may be written again only when its earlier write is done.
     #[inline]
     fn must_drain(&self) -> bool {
-        self.in_flight > 0 && self.checker.as_ref().is_some_and(Checker::is_between_passes)
+        self.checker.as_ref().is_some_and(Checker::is_between_passes) && self.in_flight > 0
     }
 
     /// Thinks, with nothing in flight.
@@ -408,8 +411,8 @@ impl<'a, E: Engine, C: Clock> Worker<'a, E, C> {
         for completion in completions.drain(..) {
             let begun = &self.begun[usize::from(completion.tag.0)];
             // Field by field: only a failure needs it as a whole, which would be copied for each completion.
-            let Operation { kind, length, offset, .. } = begun.operation;
-            let (started_ns, issued_ns) = (begun.started_ns, begun.issued_ns);
+            let Operation { kind, length, .. } = begun.operation;
+            let started_ns = begun.started_ns;
             self.free.push(completion.tag);
             if completion.result != length as i32 {
                 self.fail(begun.operation, completion.result, now);
@@ -418,27 +421,20 @@ impl<'a, E: Engine, C: Clock> Worker<'a, E, C> {
             if let Some(checker) = &mut self.checker
                 && kind == OperationKind::Read
             {
-                checker.check(&self.engine.buffer(completion.tag)[..length as usize], offset);
+                checker.check(&self.engine.buffer(completion.tag)[..length as usize], begun.operation.offset);
             }
-            let timed = self.timing.is_measured(started_ns);
-            if open && timed && !kind.is_sync() {
-                self.tally.service.record_many(now - issued_ns, 1);
+            if open && !kind.is_sync() && self.timing.is_measured(started_ns) {
+                self.tally.service.record_many(now - begun.issued_ns, 1);
             }
-            let latency_ns = now - started_ns;
             match &mut run {
-                Some(alike)
-                    if alike.latency_ns == latency_ns
-                        && alike.kind == kind
-                        && alike.length == length
-                        && alike.timed == timed =>
-                {
+                Some(alike) if alike.started_ns == started_ns && alike.kind == kind && alike.length == length => {
                     alike.count += 1;
                 }
                 _ => {
                     if let Some(alike) = run {
                         self.count(alike, now, tick, in_window);
                     }
-                    run = Some(Alike { kind, length, latency_ns, timed, count: 1 });
+                    run = Some(Alike { kind, length, started_ns, count: 1 });
                 }
             }
         }
@@ -452,7 +448,10 @@ impl<'a, E: Engine, C: Clock> Worker<'a, E, C> {
 
     #[inline]
     fn count(&mut self, alike: Alike, now: u64, tick: usize, in_window: bool) {
-        let Alike { kind, length, latency_ns, timed, count } = alike;
+        let Alike { kind, length, started_ns, count } = alike;
+        let latency_ns = now - started_ns;
+        // Whether the latency counts: whether they started, or were due, in the measured window.
+        let timed = self.timing.is_measured(started_ns);
         let bytes = if self.has_data { u64::from(length) * count } else { 0 };
         // Rates count what completed in the window; latencies are those of what started in it, whenever that ends, so
         // that a storage that hangs until the end does not look healthy. An amount has nothing of what the ramp began.

@@ -58,6 +58,9 @@ enum Order {
     Sequential(Positions),
     /// Every operation is drawn by itself.
     Drawn,
+    /// So is every one of these, with nothing to draw but its place, `unit` from the next: of one direction, one size,
+    /// and everywhere as likely.
+    Uniform { kind: OperationKind, size: Size, unit: u64 },
     /// One size, every operation visits the next unit of a pass.
     Covering { coverage: Coverage, unit: u64 },
     /// Where an operation lies depends on those before it, so that lanes and skips have to step.
@@ -134,14 +137,16 @@ impl OperationStream {
         assert!(lane < lanes, "lane {lane} of {lanes}");
         let seed = job_seed(slot_seed, job);
         let region = plan.job_region(job);
+        let mix = DirectionMix::of(plan);
+        let shapes = [&plan.read_block_sizes, &plan.write_block_sizes].map(|sizes| Shape::new(plan, sizes, region));
         let mut stream = Self {
             seed: derive_seed(seed, Purpose::Operations, 0),
             number: 0,
             lanes: 1,
             region,
-            mix: DirectionMix::of(plan),
-            shapes: [&plan.read_block_sizes, &plan.write_block_sizes].map(|sizes| Shape::new(plan, sizes, region)),
-            order: Order::new(plan, region, seed),
+            order: Order::new(plan, region, seed, mix, &shapes),
+            mix,
+            shapes,
         };
         stream.step_chain();
         stream.skip(u64::from(lane));
@@ -150,15 +155,24 @@ impl OperationStream {
     }
 
     /// The next operation: a read or a write.
-    #[inline(always)]
+    #[inline]
     pub fn next_operation(&mut self) -> Operation {
-        let number = self.number;
+        let mut draws = Draws::new(self.seed, self.number);
         self.number += self.lanes;
-        let mut draws = Draws::new(self.seed, number);
+        // What most measurements do has to be cheap.
+        if let Order::Uniform { kind, size, unit } = self.order {
+            let offset = self.region.offset + draws.below(size.places) * unit;
+            return Operation { kind, file: 0, length: size.length, offset };
+        }
+        self.next_varied(draws)
+    }
+
+    #[inline(never)]
+    fn next_varied(&mut self, mut draws: Draws) -> Operation {
         let kind = self.mix.draw(&mut draws);
         let shape = &self.shapes[kind as usize & 1];
         let (length, place) = match &mut self.order {
-            Order::Drawn => shape.draw(&mut draws),
+            Order::Drawn | Order::Uniform { .. } => shape.draw(&mut draws),
             Order::Sequential(positions) => {
                 let place = positions.position * positions.stride;
                 positions.advance(self.lanes);
@@ -178,7 +192,7 @@ impl OperationStream {
     pub fn skip(&mut self, count: u64) {
         let operations = count.wrapping_mul(self.lanes);
         match &mut self.order {
-            Order::Drawn => {}
+            Order::Drawn | Order::Uniform { .. } => {}
             Order::Sequential(positions) => positions.advance(operations),
             Order::Covering { coverage, .. } => coverage.advance(operations),
             Order::Chained(_) => {
@@ -198,7 +212,7 @@ impl OperationStream {
     #[inline]
     pub fn pass(&self) -> u64 {
         match &self.order {
-            Order::Drawn => 0,
+            Order::Drawn | Order::Uniform { .. } => 0,
             Order::Sequential(positions) => positions.pass,
             Order::Covering { coverage, .. } => coverage.pass(),
             Order::Chained(chain) => chain.next.1,
@@ -331,12 +345,17 @@ fn is_one_size(plan: &BlockPlan) -> bool {
 }
 
 impl Order {
-    fn new(plan: &BlockPlan, region: Region, seed: u64) -> Self {
+    fn new(plan: &BlockPlan, region: Region, seed: u64, mix: DirectionMix, shapes: &[Shape; 2]) -> Self {
         let unit = block_max(plan);
         let order = if plan.verify { PassOrder::Same } else { PassOrder::New };
         let covers = plan.random_percent > 0 && plan.distribution == Distribution::ExactOnce;
         if plan.random_percent >= 100 && !covers {
-            return Self::Drawn;
+            let kind = match mix {
+                DirectionMix::Reads => OperationKind::Read,
+                DirectionMix::Writes => OperationKind::Write,
+                DirectionMix::Mixed { .. } => return Self::Drawn,
+            };
+            return shapes[kind as usize].uniform(kind).unwrap_or(Self::Drawn);
         }
         if plan.random_percent >= 100 && is_one_size(plan) {
             return Self::Covering { coverage: Coverage::new(region.length / unit, seed, order), unit };
@@ -453,6 +472,15 @@ impl Shape {
         Self { granularity, sizes, sampler: Sampler::new(&plan.distribution, blocks, scatter_seed) }
     }
 
+    /// The order of operations of one kind, where all are alike but for their places, which are all as likely.
+    fn uniform(&self, kind: OperationKind) -> Option<Order> {
+        let is_uniform = self.sampler.as_ref().is_none_or(Sampler::is_uniform);
+        match self.sizes {
+            Sizes::One(size) if is_uniform => Some(Order::Uniform { kind, size, unit: self.granularity }),
+            _ => None,
+        }
+    }
+
     /// A length, and a place for it counted from the start of the region.
     #[inline]
     fn draw(&self, draws: &mut Draws) -> (u32, u64) {
@@ -486,15 +514,6 @@ impl Shape {
     #[inline]
     fn draw_size(&self, draws: &mut Draws) -> Size {
         match &self.sizes {
-            Sizes::One(size) => *size,
-            varied => self.draw_varied(varied, draws),
-        }
-    }
-
-    /// Kept out of the loop of those that have one size.
-    #[inline(never)]
-    fn draw_varied(&self, sizes: &Sizes, draws: &mut Draws) -> Size {
-        match sizes {
             Sizes::One(size) => *size,
             Sizes::Range { blocks, count } => {
                 let extra = draws.below(*count);

@@ -94,8 +94,9 @@ pub struct IoUringEngine {
 /// more than two processors nobody has measured that. One that finds nothing in flight is of them too: whoever waits
 /// for a single operation gains the attempt that is saved.
 struct Workers {
+    /// Operations since the last of these, and at how many the next one is due: never while they need no spreading.
     since: u32,
-    spread: bool,
+    every: u32,
     /// Operations until the next look at how fast they follow each other, and when the last one was.
     unseen: u64,
     seen_ns: u64,
@@ -116,7 +117,7 @@ impl Workers {
 
     const fn new(processors: usize, now_ns: u64) -> Self {
         let unseen = if Self::look_on(processors) { Self::LOOK } else { u64::MAX };
-        Self { since: 0, spread: true, unseen, seen_ns: now_ns }
+        Self { since: 0, every: Self::EVERY, unseen, seen_ns: now_ns }
     }
 
     #[inline]
@@ -126,7 +127,7 @@ impl Workers {
             self.look(clock());
         }
         self.since += 1;
-        let taken = (self.spread && self.since >= Self::EVERY) || in_flight == 0;
+        let taken = self.since >= self.every || in_flight == 0;
         if taken {
             self.since = 0;
         }
@@ -135,7 +136,8 @@ impl Workers {
 
     #[cold]
     fn look(&mut self, now_ns: u64) {
-        self.spread = now_ns - self.seen_ns > Self::SPREAD_NS * Self::LOOK;
+        let is_worth_it = now_ns - self.seen_ns > Self::SPREAD_NS * Self::LOOK;
+        self.every = if is_worth_it { Self::EVERY } else { u32::MAX };
         (self.unseen, self.seen_ns) = (Self::LOOK, now_ns);
     }
 }

@@ -97,6 +97,28 @@ fn a_loop_over_pieces_of_several_sizes_leaves_none_of_them_out() {
     }
 }
 
+#[test]
+fn the_short_way_draws_what_the_long_one_does() {
+    for rw in ["randread", "randwrite"] {
+        let plan = plan(&format!("rw = '{rw}'\nblock_size = '12k'\nsize = '1000k'\noffset = '4k'"));
+        for lanes in [1, 3] {
+            let mut short = OperationStream::lane(&plan, 0, lanes - 1, lanes, 42);
+            assert!(matches!(short.order, Order::Uniform { .. }));
+            let mut long = OperationStream { order: Order::Drawn, ..short.clone() };
+            assert_eq!(take(&mut short, 1000), take(&mut long, 1000));
+        }
+    }
+    let others = [
+        "rw = 'randread'\nblock_size = '4k'\ndistribution = 'zipf:1.1'",
+        "rw = 'randread'\nblock_size = '4k-8k'",
+        "rw = 'randrw'\nblock_size = '4k'",
+    ];
+    for other in others {
+        let plan = plan(&format!("{other}\nsize = '1m'"));
+        assert!(matches!(OperationStream::new(&plan, 0, 42).order, Order::Drawn), "{other}");
+    }
+}
+
 proptest! {
     #[test]
     fn operations_stay_within_the_region_and_are_aligned(plan in any_plan(), seed: u64) {
