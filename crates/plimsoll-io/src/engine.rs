@@ -39,6 +39,8 @@ pub struct Completion {
 /// A way to do I/O on files or devices.
 ///
 /// Most engines must be used on the thread that built them, which is why none of those on a kernel ring is `Send`.
+///
+/// What leads to a system call for each operation is `inline(always)`: `plimsoll-run`'s `worker.rs` says why.
 pub trait Engine {
     /// The buffer of a tag that is not in flight, to be filled before a write and looked at after a read.
     ///
@@ -167,6 +169,7 @@ fn wait_for_nothing(at_least: usize, deadline_ns: Option<u64>) {
 }
 
 /// Performs a sync here and now, on a ring or context that cannot take it.
+#[inline(always)]
 fn sync_here(file: BorrowedFd<'_>, kind: OperationKind) -> i32 {
     let result = if kind == OperationKind::DataSync { fdatasync(file) } else { fsync(file) };
     result.map_or_else(|error| -error.raw_os_error(), |()| 0)

@@ -4,32 +4,21 @@
 use std::{
     io, mem,
     os::fd::{BorrowedFd, RawFd},
+    ptr,
 };
 
 use ::io_uring::{squeue, types::FsyncFlags};
 use rustix::{
-    io::Result,
-    io_uring::{IoringEnterFlags, io_uring_enter, io_uring_enter_arg, io_uring_getevents_arg, io_uring_ptr},
+    io_uring::{
+        IoringEnterFlags, IoringRegisterOp, io_uring_enter, io_uring_enter_arg, io_uring_getevents_arg, io_uring_ptr,
+        io_uring_register, io_uring_rsrc_update,
+    },
+    time::Timespec,
 };
 
 use crate::clock::timespec;
 
-/// `IORING_REGISTER_RING_FDS`, since Linux 5.18.
-const REGISTER_RING_FDS: libc::c_uint = 20;
-/// `IORING_UNREGISTER_RING_FDS`.
-const UNREGISTER_RING_FDS: libc::c_uint = 21;
-/// `IORING_ENTER_ABS_TIMER`, since Linux 6.12.
-const ENTER_ABS_TIMER: IoringEnterFlags = IoringEnterFlags::from_bits_retain(1 << 5);
-
-/// `struct io_uring_rsrc_update`.
-#[repr(C)]
-struct ResourceUpdate {
-    offset: u32,
-    reserved: u32,
-    data: u64,
-}
-
-const _: () = assert!(size_of::<ResourceUpdate>() == 16);
+const _: () = assert!(size_of::<Timespec>() == 16);
 
 /// The start of an entry of the submission queue (`struct io_uring_sqe`).
 ///
@@ -80,10 +69,12 @@ pub(crate) enum Deadline {
     In(u64),
 }
 
-/// `io_uring_enter`: how many entries the kernel took. The ring is a descriptor, or what the flags say.
+/// `io_uring_enter`: how many entries the kernel took. The ring is its descriptor, or with `REGISTERED_RING` its index
+/// among those of this thread.
 ///
 /// # Safety
-/// Everything in the submission queue may be used by the kernel until its completion.
+/// The ring is open or registered, and everything in the submission queue may be used by the kernel until its
+/// completion.
 #[inline(always)]
 pub(crate) unsafe fn enter(
     ring: RawFd,
@@ -91,17 +82,17 @@ pub(crate) unsafe fn enter(
     at_least: u32,
     flags: IoringEnterFlags,
     deadline: Option<Deadline>,
-) -> Result<u32> {
-    // SAFETY: the ring is open, or registered; either is but a number to the kernel, and not -1.
+) -> rustix::io::Result<u32> {
+    // SAFETY: upheld by the caller; an index goes to the kernel only, as a number.
     let ring = unsafe { BorrowedFd::borrow_raw(ring) };
     let (timespec, flags) = match deadline {
         // SAFETY: upheld by the caller.
         None => return unsafe { io_uring_enter(ring, to_submit, at_least, flags) },
-        Some(Deadline::At(ns)) => (timespec(ns), flags | IoringEnterFlags::EXT_ARG | ENTER_ABS_TIMER),
+        Some(Deadline::At(ns)) => (timespec(ns), flags | IoringEnterFlags::EXT_ARG | IoringEnterFlags::ABS_TIMER),
         Some(Deadline::In(ns)) => (timespec(ns), flags | IoringEnterFlags::EXT_ARG),
     };
     let ts = io_uring_ptr::new((&raw const timespec).cast_mut().cast());
-    let argument = io_uring_getevents_arg { ts, ..io_uring_getevents_arg::default() };
+    let argument = io_uring_getevents_arg { ts, ..Default::default() };
     // SAFETY: upheld by the caller; the time lives until the call returns and has the kernel's layout.
     unsafe { io_uring_enter_arg(ring, to_submit, at_least, flags, Some(&argument)) }
 }
@@ -112,20 +103,29 @@ pub(crate) fn has_absolute_deadlines(ring: RawFd) -> bool {
     unsafe { enter(ring, 0, 0, IoringEnterFlags::GETEVENTS, Some(Deadline::At(1))) }.is_ok()
 }
 
-/// Registers a ring with this thread; its index replaces the descriptor in [`enter`].
+/// Registers a ring with this thread, since Linux 5.18; its index replaces the descriptor in [`enter`].
 pub(crate) fn register_ring(ring: RawFd) -> io::Result<u32> {
-    let mut update = ResourceUpdate { offset: u32::MAX, reserved: 0, data: ring as u64 };
-    // SAFETY: the update has the kernel's layout and lives until the call returns.
-    let registered =
-        unsafe { libc::syscall(libc::SYS_io_uring_register, ring, REGISTER_RING_FDS, &raw mut update, 1_u32) };
-    if registered == 1 { Ok(update.offset) } else { Err(io::Error::last_os_error()) }
+    let mut update = io_uring_rsrc_update::default();
+    update.offset = u32::MAX;
+    update.data = io_uring_ptr::new(ptr::without_provenance_mut(ring as usize));
+    register(ring, IoringRegisterOp::RegisterRingFds, &mut update)?;
+    Ok(update.offset)
 }
 
 /// Undoes [`register_ring`]: a thread may register 16 rings.
 pub(crate) fn unregister_ring(ring: RawFd, index: u32) {
-    let update = ResourceUpdate { offset: index, reserved: 0, data: 0 };
-    // SAFETY: as above. The kernel drops the registration with the thread, so a failure loses nothing for long.
-    let _ = unsafe { libc::syscall(libc::SYS_io_uring_register, ring, UNREGISTER_RING_FDS, &raw const update, 1_u32) };
+    let mut update = io_uring_rsrc_update::default();
+    update.offset = index;
+    // The kernel drops the registration with the thread, so a failure loses nothing for long.
+    let _ = register(ring, IoringRegisterOp::UnregisterRingFds, &mut update);
+}
+
+/// `io_uring_register` of one ring.
+fn register(ring: RawFd, operation: IoringRegisterOp, update: &mut io_uring_rsrc_update) -> rustix::io::Result<u32> {
+    // SAFETY: callers have the ring open.
+    let ring = unsafe { BorrowedFd::borrow_raw(ring) };
+    // SAFETY: the update has the kernel's layout, may be written to and lives until the call returns.
+    unsafe { io_uring_register(ring, operation, (&raw mut *update).cast(), 1) }
 }
 
 #[cfg(test)]

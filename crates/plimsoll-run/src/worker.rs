@@ -6,10 +6,10 @@
 //! share, which block for each operation anyway), and the clock is read once for each batch that is reaped, once more
 //! after what was verified of it, and once for each write.
 //!
-//! What lies between the loop and a system call is inlined (`inline(always)`), in the engines as well: a function that
-//! was called before a system call and returns after it does so to a place that the processor no longer expects. One
-//! such return a read of 4 KiB from zram costs a fifth of it (Linux 6.18 on Zen 3): the kernel gets slower, too. What
-//! is called and returns between two system calls costs nothing of the kind.
+//! System calls for operations are made in the frame of [`Worker::run`]: what leads to one is `inline(always)`, here
+//! and in the engines but that of libaio. A return from a function that was entered before the call may be predicted
+//! wrongly after it; with the guards that Linux 6.18 has on Zen 3 (Safe RET, retpolines) one such return made a read of
+//! 4 KiB from zram a fifth slower. Functions that are entered after the call do not suffer.
 
 mod arrivals;
 mod assignment;
@@ -77,7 +77,7 @@ pub struct Worker<'a, E, C> {
     submit: u32,
     unsubmitted: u32,
     /// By tag.
-    begun: Box<[Begun]>,
+    issued: Box<[Issued]>,
     completions: Vec<Completion>,
     operations_left: u64,
     bytes_left: u64,
@@ -103,7 +103,7 @@ pub struct Worker<'a, E, C> {
 
 /// An operation that was issued.
 #[derive(Clone, Copy)]
-struct Begun {
+struct Issued {
     operation: Operation,
     /// What its latency counts from: in an open loop when it was due.
     started_ns: u64,
@@ -153,7 +153,7 @@ impl<'a, E: Engine, C: Clock> Worker<'a, E, C> {
             unsubmitted: 0,
             free: (0..tags).rev().map(|tag| Tag(tag as u16)).collect(),
             in_flight: 0,
-            begun: vec![Begun { operation: nothing, started_ns: 0, issued_ns: 0 }; depth].into(),
+            issued: vec![Issued { operation: nothing, started_ns: 0, issued_ns: 0 }; depth].into(),
             completions: Vec::with_capacity(depth),
             operations_left: operations_max.unwrap_or(u64::MAX),
             bytes_left: bytes_max.unwrap_or(u64::MAX),
@@ -278,6 +278,7 @@ impl<'a, E: Engine, C: Clock> Worker<'a, E, C> {
     /// Keeps the depth constant: an operation for every free tag.
     #[inline(always)]
     fn refill(&mut self, mut now: u64) -> io::Result<u64> {
+        // In a local, which need not be written to memory for each operation.
         let mut next = self.next.take();
         while !self.is_held_up() && !self.is_exhausted() {
             let (operation, drawn_ns) = next.take().unwrap_or_else(|| (self.stream.next_operation(), now));
@@ -324,7 +325,7 @@ impl<'a, E: Engine, C: Clock> Worker<'a, E, C> {
         }
         let placed = self.space.place(operation);
         let started_ns = intended_ns.unwrap_or(now);
-        self.begun[usize::from(tag.0)] = Begun { operation, started_ns, issued_ns: now };
+        self.issued[usize::from(tag.0)] = Issued { operation, started_ns, issued_ns: now };
         // What starts in the ramp does not eat up the amount that is to be measured.
         if self.has_amount && started_ns >= self.timing.from_ns {
             self.operations_left -= 1;
@@ -341,10 +342,11 @@ impl<'a, E: Engine, C: Clock> Worker<'a, E, C> {
         Ok(now)
     }
 
+    #[inline(always)]
     fn issue_sync(&mut self, kind: OperationKind, file: u16, now: u64) -> io::Result<()> {
         let tag = self.free.pop().expect("the caller saw a free tag");
         let operation = Operation { kind, file, length: 0, offset: 0 };
-        self.begun[usize::from(tag.0)] = Begun { operation, started_ns: now, issued_ns: now };
+        self.issued[usize::from(tag.0)] = Issued { operation, started_ns: now, issued_ns: now };
         self.engine.submit(tag, operation)?;
         self.in_flight += 1;
         Ok(())
@@ -409,22 +411,22 @@ impl<'a, E: Engine, C: Clock> Worker<'a, E, C> {
         self.in_flight -= completions.len();
         self.course.end(completions.len(), now);
         for completion in completions.drain(..) {
-            let begun = &self.begun[usize::from(completion.tag.0)];
+            let issued = &self.issued[usize::from(completion.tag.0)];
             // Field by field: only a failure needs it as a whole, which would be copied for each completion.
-            let Operation { kind, length, .. } = begun.operation;
-            let started_ns = begun.started_ns;
+            let Operation { kind, length, .. } = issued.operation;
+            let started_ns = issued.started_ns;
             self.free.push(completion.tag);
             if completion.result != length as i32 {
-                self.fail(begun.operation, completion.result, now);
+                self.fail(issued.operation, completion.result, now);
                 continue;
             }
             if let Some(checker) = &mut self.checker
                 && kind == OperationKind::Read
             {
-                checker.check(&self.engine.buffer(completion.tag)[..length as usize], begun.operation.offset);
+                checker.check(&self.engine.buffer(completion.tag)[..length as usize], issued.operation.offset);
             }
             if open && !kind.is_sync() && self.timing.is_measured(started_ns) {
-                self.tally.service.record_many(now - begun.issued_ns, 1);
+                self.tally.service.record_many(now - issued.issued_ns, 1);
             }
             match &mut run {
                 Some(alike) if alike.started_ns == started_ns && alike.kind == kind && alike.length == length => {

@@ -58,9 +58,8 @@ enum Order {
     Sequential(Positions),
     /// Every operation is drawn by itself.
     Drawn,
-    /// So is every one of these, with nothing to draw but its place, `unit` from the next: of one direction, one size,
-    /// and everywhere as likely.
-    Uniform { kind: OperationKind, size: Size, unit: u64 },
+    /// So is every one of these, with one direction, one size and all places as likely: only the place is drawn.
+    Uniform { kind: OperationKind, size: Size },
     /// One size, every operation visits the next unit of a pass.
     Covering { coverage: Coverage, unit: u64 },
     /// Where an operation lies depends on those before it, so that lanes and skips have to step.
@@ -159,9 +158,9 @@ impl OperationStream {
     pub fn next_operation(&mut self) -> Operation {
         let mut draws = Draws::new(self.seed, self.number);
         self.number += self.lanes;
-        // What most measurements do has to be cheap.
-        if let Order::Uniform { kind, size, unit } = self.order {
-            let offset = self.region.offset + draws.below(size.places) * unit;
+        // The commonest, kept short enough to be inlined.
+        if let Order::Uniform { kind, size } = self.order {
+            let offset = self.region.offset + draws.below(size.places) * u64::from(size.length);
             return Operation { kind, file: 0, length: size.length, offset };
         }
         self.next_varied(draws)
@@ -476,7 +475,7 @@ impl Shape {
     fn uniform(&self, kind: OperationKind) -> Option<Order> {
         let is_uniform = self.sampler.as_ref().is_none_or(Sampler::is_uniform);
         match self.sizes {
-            Sizes::One(size) if is_uniform => Some(Order::Uniform { kind, size, unit: self.granularity }),
+            Sizes::One(size) if is_uniform => Some(Order::Uniform { kind, size }),
             _ => None,
         }
     }

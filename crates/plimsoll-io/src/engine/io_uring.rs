@@ -136,8 +136,8 @@ impl Workers {
 
     #[cold]
     fn look(&mut self, now_ns: u64) {
-        let is_worth_it = now_ns - self.seen_ns > Self::SPREAD_NS * Self::LOOK;
-        self.every = if is_worth_it { Self::EVERY } else { u32::MAX };
+        let spreads = now_ns - self.seen_ns > Self::SPREAD_NS * Self::LOOK;
+        self.every = if spreads { Self::EVERY } else { u32::MAX };
         (self.unseen, self.seen_ns) = (Self::LOOK, now_ns);
     }
 }

@@ -124,7 +124,7 @@ impl<'a> NamesEngine<'a> {
         })
     }
 
-    #[inline]
+    #[inline(always)]
     fn perform(&self, operation: Operation) -> i32 {
         if operation.kind.is_sync() {
             return -Errno::INVAL.raw_os_error();
@@ -147,7 +147,7 @@ impl<'a> NamesEngine<'a> {
 }
 
 /// Makes a file and closes it; one that may be there is opened and closed, and nothing of it is changed.
-#[inline]
+#[inline(always)]
 fn create(directory: BorrowedFd<'_>, name: &CStr, may_exist: bool) -> rustix::io::Result<()> {
     let flags = OFlags::RDWR | OFlags::CREATE | OFlags::NOFOLLOW | OFlags::CLOEXEC;
     let flags = if may_exist { flags } else { flags | OFlags::EXCL };
@@ -161,7 +161,7 @@ impl Engine for NamesEngine<'_> {
         &mut []
     }
 
-    #[inline]
+    #[inline(always)]
     fn submit(&mut self, tag: Tag, operation: Operation) -> io::Result<()> {
         self.tags.start(tag);
         let result = self.perform(operation);

@@ -90,7 +90,6 @@ impl Engine for PsyncEngine {
         self.tags.buffer(tag, &mut self.buffers)
     }
 
-    // Inlined up to the worker's loop: see there.
     #[inline(always)]
     fn submit(&mut self, tag: Tag, operation: Operation) -> io::Result<()> {
         self.tags.start(tag);

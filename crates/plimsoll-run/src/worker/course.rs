@@ -63,7 +63,7 @@ impl Course {
         self.think_time_ns > 0 && self.issued_since_pause >= self.think_time_operations
     }
 
-    /// Kept out of the loop of those without a course, as that of threads is.
+    // Most workers have no course, and their loop is to be short.
     #[inline(never)]
     fn next(&mut self, written: Option<u16>) -> Turn {
         if self.is_pausing() {
@@ -118,7 +118,7 @@ impl SharedCourse {
         course.matters().then(|| Self { course: Mutex::new(course), idle: Condvar::new() })
     }
 
-    #[inline(never)]
+    #[inline(never)] // as above
     fn next(&self, written: Option<u16>) -> Turn {
         self.course().next(written)
     }

@@ -106,6 +106,9 @@ fn the_short_way_draws_what_the_long_one_does() {
             assert!(matches!(short.order, Order::Uniform { .. }));
             let mut long = OperationStream { order: Order::Drawn, ..short.clone() };
             assert_eq!(take(&mut short, 1000), take(&mut long, 1000));
+            short.skip(7);
+            long.skip(7);
+            assert_eq!(short.next_operation(), long.next_operation());
         }
     }
     let others = [
