@@ -26,11 +26,26 @@ const _: () = assert!(size_of::<Timespec>() == 16);
 /// there in wider pieces than they were written in: each of these waits until what was written has reached the cache.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct EntryStart {
-    pub(crate) opcode: u8,
-    pub(crate) flags: squeue::Flags,
+    pub(crate) head: EntryHead,
     /// A file, or the number of a registered one.
     pub(crate) file: RawFd,
     pub(crate) user_data: u64,
+}
+
+/// What an entry begins with: what is to be done, and how.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct EntryHead(u16);
+
+impl EntryHead {
+    pub(crate) fn new(opcode: u8, flags: squeue::Flags) -> Self {
+        Self(u16::from(opcode) | u16::from(flags.bits()) << 8)
+    }
+
+    /// The same with more flags.
+    #[inline]
+    pub(crate) fn with(self, flags: squeue::Flags) -> Self {
+        Self(self.0 | u16::from(flags.bits()) << 8)
+    }
 }
 
 // The fields of an entry are put into words as they lie in memory then.
@@ -52,8 +67,8 @@ impl EntryStart {
     /// The three words after the first are offset, address, and length with the flags of the operation.
     #[inline(always)]
     fn entry(self, [offset, address, length]: [u64; 3], buffer: u16) -> squeue::Entry {
-        let Self { opcode, flags, file, user_data } = self;
-        let first = u64::from(opcode) | u64::from(flags.bits()) << 8 | u64::from(file as u32) << 32;
+        let Self { head, file, user_data } = self;
+        let first = u64::from(head.0) | u64::from(file as u32) << 32;
         let words: [u64; 8] = [first, offset, address, length, user_data, u64::from(buffer), 0, 0];
         // SAFETY: an entry has as many bytes, of nothing but numbers.
         unsafe { mem::transmute::<[u64; 8], squeue::Entry>(words) }
@@ -145,9 +160,9 @@ mod tests {
     #[test]
     fn entries_are_those_that_the_builders_make() {
         let (pointer, length, offset, tag) = (0x7f12_3456_7000 as *mut u8, 0x4000_0000, 0xfedc_ba98_7654_3000, 0xabcd);
-        let start = |opcode, file, flags| EntryStart { opcode, flags, file, user_data: tag };
+        let start = |opcode, file, flags| EntryStart { head: EntryHead::new(opcode, flags), file, user_data: tag };
         let (plain, fixed) = (squeue::Flags::empty(), squeue::Flags::FIXED_FILE);
-        let waiting = fixed | squeue::Flags::ASYNC;
+        let waiting = |start: EntryStart| EntryStart { head: start.head.with(squeue::Flags::ASYNC), ..start };
         let expected = [
             ReadFixed::new(Fixed(9), pointer, length, 513).offset(offset).build().flags(squeue::Flags::ASYNC),
             WriteFixed::new(Fd(9), pointer, length, 513).offset(offset).build(),
@@ -157,7 +172,7 @@ mod tests {
             Fsync::new(Fd(9)).flags(FsyncFlags::DATASYNC).build(),
         ];
         let made = [
-            start(ReadFixed::CODE, 9, waiting).transfer(offset, pointer, length, 513),
+            waiting(start(ReadFixed::CODE, 9, fixed)).transfer(offset, pointer, length, 513),
             start(WriteFixed::CODE, 9, plain).transfer(offset, pointer, length, 513),
             start(Read::CODE, 9, plain).transfer(offset, pointer, length, 0),
             start(Write::CODE, 9, fixed).transfer(offset, pointer, length, 0),

@@ -16,7 +16,7 @@ mod assignment;
 mod course;
 mod open_loop;
 
-use std::{io, sync::atomic::Ordering};
+use std::{hint::cold_path, io, sync::atomic::Ordering};
 
 use plimsoll_io::{
     clock::Clock,
@@ -72,7 +72,6 @@ pub struct Worker<'a, E, C> {
     cold: Option<ColdFiles<'a>>,
     /// Tags that are not in flight; the one used last is used next, because its buffer is still in the cache.
     free: Vec<Tag>,
-    in_flight: usize,
     /// Most operations that the kernel gets at once, and how many it has not got yet.
     submit: u32,
     unsubmitted: u32,
@@ -121,13 +120,14 @@ enum End {
     Stopped,
 }
 
-/// Operations that share direction, length and start, and ended together: they are counted together.
-#[derive(Clone, Copy)]
-struct Alike {
-    kind: OperationKind,
-    length: u32,
-    started_ns: u64,
-    count: u64,
+impl Issued {
+    /// Whether they share direction, length and start: those that ended together are counted together then.
+    #[inline]
+    fn is_like(&self, other: &Self) -> bool {
+        self.started_ns == other.started_ns
+            && self.operation.length == other.operation.length
+            && self.operation.kind == other.operation.kind
+    }
 }
 
 impl<'a, E: Engine, C: Clock> Worker<'a, E, C> {
@@ -152,7 +152,6 @@ impl<'a, E: Engine, C: Clock> Worker<'a, E, C> {
             submit: plan.submit.unwrap_or(u32::MAX),
             unsubmitted: 0,
             free: (0..tags).rev().map(|tag| Tag(tag as u16)).collect(),
-            in_flight: 0,
             issued: vec![Issued { operation: nothing, started_ns: 0, issued_ns: 0 }; depth].into(),
             completions: Vec::with_capacity(depth),
             operations_left: operations_max.unwrap_or(u64::MAX),
@@ -191,12 +190,12 @@ impl<'a, E: Engine, C: Clock> Worker<'a, E, C> {
             if self.wires.stops.is_set() || self.wires.stops.over.load(Ordering::Relaxed) {
                 break End::Stopped;
             }
-            if self.in_flight == 0 && self.is_exhausted() {
+            if self.in_flight() == 0 && self.is_exhausted() {
                 break End::Amount;
             }
             now = if self.arrivals.is_some() { self.issue_due(now)? } else { self.refill(now)? };
             // A closed loop that has something to issue and has not issued it is to think.
-            let is_pausing = self.in_flight == 0 && self.arrivals.is_none();
+            let is_pausing = self.in_flight() == 0 && self.arrivals.is_none();
             now = if is_pausing { self.pause(now)? } else { self.wait(now)? };
         };
         self.wind_up(end, now)
@@ -221,7 +220,7 @@ impl<'a, E: Engine, C: Clock> Worker<'a, E, C> {
 
     /// Waits until nothing is in flight.
     fn drain(&mut self, mut now: u64) -> io::Result<u64> {
-        while self.in_flight > 0 {
+        while self.in_flight() > 0 {
             let at_least = usize::from(self.completions.is_empty());
             self.engine.wait(at_least, Some(now + PATIENCE_NS), &mut self.completions)?;
             now = self.reap();
@@ -229,8 +228,14 @@ impl<'a, E: Engine, C: Clock> Worker<'a, E, C> {
         Ok(now)
     }
 
+    /// How many operations are in flight.
+    #[inline]
+    fn in_flight(&self) -> usize {
+        self.issued.len() - self.free.len()
+    }
+
     fn is_exhausted(&self) -> bool {
-        self.operations_left == 0 || self.bytes_left == 0
+        self.has_amount && (self.operations_left == 0 || self.bytes_left == 0)
     }
 
     /// Waits for what is still in flight, makes the end durable if asked, and hands in the last second.
@@ -278,21 +283,24 @@ impl<'a, E: Engine, C: Clock> Worker<'a, E, C> {
     /// Keeps the depth constant: an operation for every free tag.
     #[inline(always)]
     fn refill(&mut self, mut now: u64) -> io::Result<u64> {
-        // In a local: fewer instructions for each operation than in the field.
-        let mut next = self.next.take();
         while !self.is_held_up() && !self.is_exhausted() {
-            let (operation, drawn_ns) = next.take().unwrap_or_else(|| (self.stream.next_operation(), now));
+            let operation = if self.next.is_none() { self.stream.next_operation() } else { self.take_next() };
             match self.turn(operation) {
                 Turn::Issue => now = self.issue(operation, now, None)?,
                 turn => {
-                    next = Some((operation, drawn_ns));
+                    self.next = Some((operation, now));
                     let Turn::Sync(kind, file) = turn else { break };
                     self.issue_sync(kind, file, now)?;
                 }
             }
         }
-        self.next = next;
         Ok(now)
+    }
+
+    /// The operation that had to wait.
+    #[cold]
+    fn take_next(&mut self) -> Operation {
+        self.next.take().expect("the caller saw it").0
     }
 
     /// Fills, stamps and submits an operation. Returns the time, read again when something took a while before it.
@@ -301,6 +309,7 @@ impl<'a, E: Engine, C: Clock> Worker<'a, E, C> {
         // Field by field: a copy as a whole would wait until what was written in pieces has reached the cache.
         let Operation { kind, file, mut length, offset } = operation;
         if self.has_amount {
+            cold_path();
             // Where sizes vary, the last operation has what is left.
             length = u64::from(length).min(self.bytes_left) as u32;
         }
@@ -332,10 +341,9 @@ impl<'a, E: Engine, C: Clock> Worker<'a, E, C> {
             self.bytes_left = self.bytes_left.saturating_sub(u64::from(operation.length));
         }
         self.engine.submit(tag, placed)?;
-        self.in_flight += 1;
         self.unsubmitted += 1;
-        let is_large = operation.kind == OperationKind::Write && operation.length >= SUBMIT_AT_ONCE_BYTES;
-        if is_large || self.unsubmitted >= self.submit {
+        let is_large = || operation.kind == OperationKind::Write && operation.length >= SUBMIT_AT_ONCE_BYTES;
+        if self.unsubmitted >= self.submit || is_large() {
             self.engine.wait(0, None, &mut self.completions)?;
             self.unsubmitted = 0;
         }
@@ -348,7 +356,6 @@ impl<'a, E: Engine, C: Clock> Worker<'a, E, C> {
         let operation = Operation { kind, file, length: 0, offset: 0 };
         self.issued[usize::from(tag.0)] = Issued { operation, started_ns: now, issued_ns: now };
         self.engine.submit(tag, operation)?;
-        self.in_flight += 1;
         Ok(())
     }
 
@@ -362,7 +369,7 @@ impl<'a, E: Engine, C: Clock> Worker<'a, E, C> {
     /// A verified block may be written again only when its earlier write is done.
     #[inline]
     fn must_drain(&self) -> bool {
-        self.checker.as_ref().is_some_and(Checker::is_between_passes) && self.in_flight > 0
+        self.checker.as_ref().is_some_and(Checker::is_between_passes) && self.in_flight() > 0
     }
 
     /// Thinks, with nothing in flight.
@@ -393,7 +400,7 @@ impl<'a, E: Engine, C: Clock> Worker<'a, E, C> {
             }
             return (1, limit.min(intended_ns - SPIN_NS));
         }
-        ((self.plan.batch as usize).clamp(1, self.in_flight.max(1)), limit)
+        ((self.plan.batch as usize).clamp(1, self.in_flight().max(1)), limit)
     }
 
     /// Counts what has completed. Returns the time it was seen, or when it had been checked.
@@ -405,52 +412,57 @@ impl<'a, E: Engine, C: Clock> Worker<'a, E, C> {
         }
         let tick = ((now - self.second.from_ns.min(now)) / TICK_NS) as usize;
         let in_window = self.timing.is_measured(now);
-        let open = self.arrivals.is_some();
-        let mut run: Option<Alike> = None;
         let mut completions = std::mem::take(&mut self.completions);
-        self.in_flight -= completions.len();
         self.course.end(completions.len(), now);
-        for completion in completions.drain(..) {
-            let issued = &self.issued[usize::from(completion.tag.0)];
-            // Field by field: only a failure needs it as a whole, which would be copied for each completion.
-            let Operation { kind, length, .. } = issued.operation;
-            let started_ns = issued.started_ns;
-            self.free.push(completion.tag);
-            if completion.result != length as i32 {
-                self.fail(issued.operation, completion.result, now);
+        self.free.extend(completions.iter().map(|completion| completion.tag));
+        let mut rest = completions.as_slice();
+        while let Some(first) = rest.first() {
+            let issued = self.issued[usize::from(first.tag.0)];
+            let are_alike = |completion: &&Completion| {
+                let other = &self.issued[usize::from(completion.tag.0)];
+                completion.result == issued.operation.length as i32 && other.is_like(&issued)
+            };
+            let count = rest.iter().take_while(are_alike).count();
+            let (alike, others) = rest.split_at(count.max(1));
+            rest = others;
+            if count == 0 {
+                self.fail(issued.operation, first.result, now);
                 continue;
             }
-            if let Some(checker) = &mut self.checker
-                && kind == OperationKind::Read
-            {
-                checker.check(&self.engine.buffer(completion.tag)[..length as usize], issued.operation.offset);
-            }
-            if open && !kind.is_sync() && self.timing.is_measured(started_ns) {
-                self.tally.service.record_many(now - issued.issued_ns, 1);
-            }
-            match &mut run {
-                Some(alike) if alike.started_ns == started_ns && alike.kind == kind && alike.length == length => {
-                    alike.count += 1;
-                }
-                _ => {
-                    if let Some(alike) = run {
-                        self.count(alike, now, tick, in_window);
-                    }
-                    run = Some(Alike { kind, length, started_ns, count: 1 });
-                }
-            }
+            self.look_at_each(alike, now);
+            self.count(issued, count as u64, now, tick, in_window);
         }
-        if let Some(alike) = run {
-            self.count(alike, now, tick, in_window);
-        }
-        let has_checked = self.checker.is_some() && run.is_some();
+        let has_checked = self.checker.is_some() && !completions.is_empty();
+        completions.clear();
         self.completions = completions;
         if has_checked { self.clock.now_ns() } else { now }
     }
 
+    /// What is to be known of every operation by itself: what it read where that is verified, and in an open loop how
+    /// long it took from when it was issued.
     #[inline]
-    fn count(&mut self, alike: Alike, now: u64, tick: usize, in_window: bool) {
-        let Alike { kind, length, started_ns, count } = alike;
+    fn look_at_each(&mut self, completions: &[Completion], now: u64) {
+        let open = self.arrivals.is_some();
+        if self.checker.is_none() && !open {
+            return;
+        }
+        for completion in completions {
+            let Issued { operation, started_ns, issued_ns } = self.issued[usize::from(completion.tag.0)];
+            if let Some(checker) = &mut self.checker
+                && operation.kind == OperationKind::Read
+            {
+                checker.check(&self.engine.buffer(completion.tag)[..operation.length as usize], operation.offset);
+            }
+            if open && !operation.kind.is_sync() && self.timing.is_measured(started_ns) {
+                self.tally.service.record_many(now - issued_ns, 1);
+            }
+        }
+    }
+
+    /// Counts operations that are like this one, and ended together.
+    #[inline]
+    fn count(&mut self, issued: Issued, count: u64, now: u64, tick: usize, in_window: bool) {
+        let Issued { operation: Operation { kind, length, .. }, started_ns, .. } = issued;
         let latency_ns = now - started_ns;
         // Whether the latency counts: whether they started, or were due, in the measured window.
         let timed = self.timing.is_measured(started_ns);
@@ -502,7 +514,7 @@ impl<'a, E: Engine, C: Clock> Worker<'a, E, C> {
         while now >= self.second.until_ns && !self.timing.is_over(self.second.until_ns) {
             self.note_stall();
             self.settled_before = self.tally.settled();
-            self.waited_before = self.in_flight > 0;
+            self.waited_before = self.in_flight() > 0;
             self.hand_in();
             self.second = self.timing.next_second(self.second);
         }
@@ -519,7 +531,7 @@ impl<'a, E: Engine, C: Clock> Worker<'a, E, C> {
     /// Notes whether in the second that ends operations were in flight from its start on, and none of them ended.
     fn note_stall(&mut self) {
         let nothing_ended = self.tally.settled() == self.settled_before;
-        self.interval.stalled = self.waited_before && self.in_flight > 0 && nothing_ended && !self.is_ending;
+        self.interval.stalled = self.waited_before && self.in_flight() > 0 && nothing_ended && !self.is_ending;
     }
 
     fn hand_in(&mut self) {

@@ -32,7 +32,7 @@ use super::{
 use crate::{
     buffer_pool::BufferPool,
     clock::{Clock, MonotonicClock},
-    io_uring_abi::{self, Deadline, EntryStart},
+    io_uring_abi::{self, Deadline, EntryHead, EntryStart},
     probe::{EngineKind, EngineUnavailable, explain},
     ring::{RingSetup, with_locked_memory},
 };
@@ -66,6 +66,8 @@ pub struct IoUringEngine {
     /// What the ring locks.
     locked_bytes: u64,
     registered_files: bool,
+    /// How entries begin, by the kind of operation.
+    heads: [EntryHead; 4],
     /// How many low bits of a tag say where in its registered buffer it is: the others say which buffer that is. `None`
     /// when buffers are not registered.
     registered_tag_bits: Option<u32>,
@@ -94,9 +96,7 @@ pub struct IoUringEngine {
 /// more than two processors nobody has measured that. One that finds nothing in flight is of them too: whoever waits
 /// for a single operation gains the attempt that is saved.
 struct Workers {
-    /// Operations since the last of these, and at how many the next one is due: never while they need no spreading.
-    since: u32,
-    every: u32,
+    spreads: bool,
     /// Operations until the next look at how fast they follow each other, and when the last one was.
     unseen: u64,
     seen_ns: u64,
@@ -104,7 +104,7 @@ struct Workers {
 
 impl Workers {
     /// The fastest of 1, 2, 3, 4, 8, 16, 32 and 64 with two processors and zram that is full of data.
-    const EVERY: u32 = 4;
+    const EVERY: u16 = 4;
     /// Operations from one look to the next.
     const LOOK: u64 = 1024;
     /// From one operation to the next, at least, where it is worth waking a worker.
@@ -117,27 +117,25 @@ impl Workers {
 
     const fn new(processors: usize, now_ns: u64) -> Self {
         let unseen = if Self::look_on(processors) { Self::LOOK } else { u64::MAX };
-        Self { since: 0, every: Self::EVERY, unseen, seen_ns: now_ns }
+        Self { spreads: true, unseen, seen_ns: now_ns }
     }
 
+    /// Whether an operation is of them. Tags take turns, so every fourth is as good as every fourth operation.
     #[inline]
-    fn take(&mut self, in_flight: usize, clock: impl FnOnce() -> u64) -> bool {
-        self.unseen -= 1;
-        if self.unseen == 0 {
-            self.look(clock());
-        }
-        self.since += 1;
-        let taken = self.since >= self.every || in_flight == 0;
-        if taken {
-            self.since = 0;
-        }
-        taken
+    const fn take(&self, tag: Tag, in_flight: usize) -> bool {
+        (self.spreads && tag.0.is_multiple_of(Self::EVERY)) || in_flight == 0
     }
 
-    #[cold]
-    fn look(&mut self, now_ns: u64) {
-        let spreads = now_ns - self.seen_ns > Self::SPREAD_NS * Self::LOOK;
-        self.every = if spreads { Self::EVERY } else { u32::MAX };
+    /// Counts operations that have ended, and looks how fast they follow each other.
+    #[inline]
+    fn count(&mut self, operations: usize, clock: &impl Clock) {
+        let operations = operations as u64;
+        if operations < self.unseen {
+            self.unseen -= operations;
+            return;
+        }
+        let (now_ns, seen) = (clock.now_ns(), Self::LOOK + operations - self.unseen);
+        self.spreads = now_ns - self.seen_ns > Self::SPREAD_NS * seen;
         (self.unseen, self.seen_ns) = (Self::LOOK, now_ns);
     }
 }
@@ -183,6 +181,7 @@ impl IoUringEngine {
             locked_bytes,
             registered_files: false,
             registered_tag_bits: None,
+            heads: heads(false, false),
             registered_ring,
             waits_have_deadlines,
             absolute_deadlines,
@@ -196,12 +195,19 @@ impl IoUringEngine {
     }
 
     /// Takes all results that the kernel has posted.
-    #[inline]
+    #[inline(never)]
     fn reap(&mut self, completions: &mut Vec<Completion>) {
-        for entry in self.ring.completion() {
+        let entries = self.ring.completion();
+        if let Some(workers) = &mut self.workers {
+            workers.count(entries.len(), &MonotonicClock);
+        }
+        let known = completions.len();
+        // Room for all at once: nothing is looked up or written for each of them but what it is.
+        completions.resize(known + entries.len(), Completion { tag: Tag(0), result: 0 });
+        for (completion, entry) in completions[known..].iter_mut().zip(entries) {
             let tag = Tag(entry.user_data() as u16);
             self.tags.end(tag);
-            completions.push(Completion { tag, result: entry.result() });
+            *completion = Completion { tag, result: entry.result() };
         }
     }
 
@@ -254,6 +260,42 @@ impl IoUringEngine {
             Err(error) => Err(error.into()),
         }
     }
+
+    fn register_files(&mut self) {
+        let files: Vec<RawFd> = self.files.iter().map(AsRawFd::as_raw_fd).collect();
+        match self.ring.submitter().register_files(&files) {
+            Ok(()) => self.registered_files = true,
+            Err(error) => self.notes.push(format!("the target is not registered with the ring: {error}")),
+        }
+    }
+
+    /// Those of this engine, which is one of so many.
+    fn register_buffers(&mut self, engines: u32) {
+        let Some(tag_bits) = tag_bits_of(self.buffers.stride_bytes()) else {
+            self.notes.push("the buffers are not registered with the ring: each is longer than 1 GiB".to_owned());
+            return;
+        };
+        let tags_per_buffer = 1 << tag_bits;
+        let iovecs: Vec<libc::iovec> = (0..self.buffers.tags())
+            .step_by(tags_per_buffer)
+            .map(|first| libc::iovec {
+                iov_base: self.buffers.pointer(Tag(first as u16)).cast(),
+                iov_len: tags_per_buffer.min(self.buffers.tags() - first) * self.buffers.stride_bytes(),
+            })
+            .collect();
+        let locked_bytes = (self.buffers.mapped_bytes() as u64 + self.locked_bytes) * u64::from(engines);
+        let submitter = self.ring.submitter();
+        // SAFETY: the iovecs cover our own mapping, which outlives the ring (see the order of fields and `drop`).
+        let register = || unsafe { submitter.register_buffers(&iovecs) };
+        match with_locked_memory(locked_bytes, register) {
+            Ok(()) => self.registered_tag_bits = Some(tag_bits),
+            Err(error) => self.notes.push(format!(
+                "the buffers ({} bytes) are not registered with the ring, which costs time for each operation: {}",
+                self.buffers.mapped_bytes(),
+                explain(EngineKind::IoUring, "io_uring_register", &error)
+            )),
+        }
+    }
 }
 
 impl Engine for IoUringEngine {
@@ -265,41 +307,28 @@ impl Engine for IoUringEngine {
     #[inline(always)]
     fn submit(&mut self, tag: Tag, operation: Operation) -> io::Result<()> {
         let length = checked_length(operation, &self.buffers);
-        let mut flags = squeue::Flags::empty();
-        if let Some(workers) = &mut self.workers
-            && workers.take(self.tags.count, || MonotonicClock.now_ns())
+        let mut head = self.heads[operation.kind as usize];
+        if let Some(workers) = &self.workers
+            && workers.take(tag, self.tags.count)
         {
-            flags = squeue::Flags::ASYNC;
+            head = head.with(squeue::Flags::ASYNC);
         }
         self.tags.start(tag);
-        if self.iopoll && operation.kind.is_sync() {
-            // Rings that poll take nothing that cannot be polled for.
-            self.performed.push(Completion {
-                tag,
-                result: sync_here(self.files[usize::from(operation.file)].as_fd(), operation.kind),
-            });
-            return Ok(());
-        }
-        let file = if self.registered_files {
-            flags |= squeue::Flags::FIXED_FILE;
-            RawFd::from(operation.file)
-        } else {
-            self.files[usize::from(operation.file)].as_raw_fd()
-        };
-        let buffer = self.registered_tag_bits.map(|bits| registered_buffer(tag, bits));
-        let opcode = match (operation.kind, buffer) {
-            (OperationKind::Read, Some(_)) => ReadFixed::CODE,
-            (OperationKind::Write, Some(_)) => WriteFixed::CODE,
-            (OperationKind::Read, None) => Read::CODE,
-            (OperationKind::Write, None) => Write::CODE,
-            (OperationKind::Sync | OperationKind::DataSync, _) => Fsync::CODE,
-        };
-        let start = EntryStart { opcode, flags, file, user_data: u64::from(tag.0) };
+        let own_file = || self.files[usize::from(operation.file)].as_fd();
+        let file = if self.registered_files { RawFd::from(operation.file) } else { own_file().as_raw_fd() };
+        let start = EntryStart { head, file, user_data: u64::from(tag.0) };
         let entry = if operation.kind.is_sync() {
+            if self.iopoll {
+                // Rings that poll take nothing that cannot be polled for.
+                let result = sync_here(own_file(), operation.kind);
+                self.performed.push(Completion { tag, result });
+                return Ok(());
+            }
             let is_data = operation.kind == OperationKind::DataSync;
             start.sync(if is_data { FsyncFlags::DATASYNC } else { FsyncFlags::empty() })
         } else {
-            start.transfer(operation.offset, self.buffers.pointer(tag), length, buffer.unwrap_or_default())
+            let buffer = self.registered_tag_bits.map_or(0, |bits| registered_buffer(tag, bits));
+            start.transfer(operation.offset, self.buffers.pointer(tag), length, buffer)
         };
         // SAFETY: the buffer is that of the tag, which is in flight from here on, and long enough for the operation.
         let mut pushed = unsafe { self.ring.submission().push(&entry) };
@@ -349,35 +378,9 @@ impl Engine for IoUringEngine {
     }
 
     fn register(&mut self, engines: u32) {
-        let files: Vec<RawFd> = self.files.iter().map(AsRawFd::as_raw_fd).collect();
-        match self.ring.submitter().register_files(&files) {
-            Ok(()) => self.registered_files = true,
-            Err(error) => self.notes.push(format!("the target is not registered with the ring: {error}")),
-        }
-        let Some(tag_bits) = tag_bits_of(self.buffers.stride_bytes()) else {
-            self.notes.push("the buffers are not registered with the ring: each is longer than 1 GiB".to_owned());
-            return;
-        };
-        let tags_per_buffer = 1 << tag_bits;
-        let iovecs: Vec<libc::iovec> = (0..self.buffers.tags())
-            .step_by(tags_per_buffer)
-            .map(|first| libc::iovec {
-                iov_base: self.buffers.pointer(Tag(first as u16)).cast(),
-                iov_len: tags_per_buffer.min(self.buffers.tags() - first) * self.buffers.stride_bytes(),
-            })
-            .collect();
-        let locked_bytes = (self.buffers.mapped_bytes() as u64 + self.locked_bytes) * u64::from(engines);
-        let submitter = self.ring.submitter();
-        // SAFETY: the iovecs cover our own mapping, which outlives the ring (see the order of fields and `drop`).
-        let register = || unsafe { submitter.register_buffers(&iovecs) };
-        match with_locked_memory(locked_bytes, register) {
-            Ok(()) => self.registered_tag_bits = Some(tag_bits),
-            Err(error) => self.notes.push(format!(
-                "the buffers ({} bytes) are not registered with the ring, which costs time for each operation: {}",
-                self.buffers.mapped_bytes(),
-                explain(EngineKind::IoUring, "io_uring_register", &error)
-            )),
-        }
+        self.register_files();
+        self.register_buffers(engines);
+        self.heads = heads(self.registered_files, self.registered_tag_bits.is_some());
     }
 
     fn notes(&self) -> &[String] {
@@ -410,6 +413,14 @@ impl Drop for IoUringEngine {
             io_uring_abi::unregister_ring(self.ring.as_raw_fd(), index);
         }
     }
+}
+
+/// How entries of each kind of operation begin, in the order of [`OperationKind`].
+fn heads(registered_files: bool, registered_buffers: bool) -> [EntryHead; 4] {
+    let [read, write] =
+        if registered_buffers { [ReadFixed::CODE, WriteFixed::CODE] } else { [Read::CODE, Write::CODE] };
+    let flags = if registered_files { squeue::Flags::FIXED_FILE } else { squeue::Flags::empty() };
+    [read, write, Fsync::CODE, Fsync::CODE].map(|opcode| EntryHead::new(opcode, flags))
 }
 
 /// How many low bits of a tag say where in its registered buffer it is, where buffers lie so many bytes apart: a power
@@ -446,16 +457,14 @@ fn takes_nowait(file: BorrowedFd<'_>) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::clock::VirtualClock;
 
     #[test]
     fn a_part_of_operations_and_those_that_are_alone_go_to_workers() {
-        let taken = |in_flight: &[usize]| {
-            let mut workers = Workers::new(8, 0);
-            in_flight.iter().map(|in_flight| workers.take(*in_flight, || 0)).collect::<Vec<bool>>()
-        };
-        assert_eq!(taken(&[5; 8]), [false, false, false, true, false, false, false, true]);
-        assert_eq!(taken(&[0; 3]), [true; 3]);
-        assert_eq!(taken(&[1, 2, 0, 1, 2, 3, 4]), [false, false, true, false, false, false, true]);
+        let workers = Workers::new(8, 0);
+        let taken = |in_flight| [0, 1, 2, 3, 4, 5, 6, 7].map(|tag| workers.take(Tag(tag), in_flight));
+        assert_eq!(taken(5), [true, false, false, false, true, false, false, false]);
+        assert_eq!(taken(0), [true; 8]);
     }
 
     #[test]
@@ -474,17 +483,35 @@ mod tests {
 
     #[test]
     fn operations_that_end_at_once_wake_no_further_worker() {
-        let mut workers = Workers::new(2, 0);
-        let mut now_ns = 0;
-        // Of so many operations, how many are given to another worker.
-        let mut taken = |each_ns: u64, in_flight: usize| {
-            let take = |_: &u64| {
-                now_ns += each_ns;
-                workers.take(in_flight, || now_ns)
-            };
-            (0..Workers::LOOK).filter(take).count()
+        let clock = VirtualClock::at(0);
+        // Whether others are woken once so many have ended, 16 at once.
+        let spreads_with = |processors, paces: &[(u64, u64)]| {
+            let mut workers = Workers::new(processors, clock.now_ns());
+            let spreads = paces.iter().map(|(operations, each_ns)| {
+                for _ in 0..operations / 16 {
+                    clock.advance_by(16 * each_ns);
+                    workers.count(16, &clock);
+                }
+                workers.spreads
+            });
+            spreads.collect::<Vec<bool>>()
         };
-        assert_eq!([taken(6000, 128), taken(1000, 128), taken(1000, 128), taken(1000, 0)], [256, 255, 0, 1024]);
-        assert_eq!([taken(6000, 128), taken(6000, 128)], [1, 256]);
+        let paces = [(1008, 1000), (16, 1000), (1024, 1000), (1008, 6000), (16, 6000)];
+        assert_eq!(spreads_with(2, &paces), [true, false, false, false, true]);
+        assert_eq!(spreads_with(3, &paces), [true; 5]);
+    }
+
+    #[test]
+    fn how_fast_operations_follow_each_other_does_not_depend_on_how_many_end_at_once() {
+        for at_once in [1_usize, 1000, 5000] {
+            for (each_ns, spreads) in [(1900, false), (2100, true)] {
+                let (clock, mut workers) = (VirtualClock::at(0), Workers::new(2, 0));
+                for _ in 0..3 * 1024 / at_once + 1 {
+                    clock.advance_by(at_once as u64 * each_ns);
+                    workers.count(at_once, &clock);
+                }
+                assert_eq!(workers.spreads, spreads, "{at_once} of {each_ns} ns");
+            }
+        }
     }
 }

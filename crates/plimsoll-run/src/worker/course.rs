@@ -63,8 +63,6 @@ impl Course {
         self.think_time_ns > 0 && self.issued_since_pause >= self.think_time_operations
     }
 
-    // Most workers have no course, and their loop is to be short.
-    #[inline(never)]
     fn next(&mut self, written: Option<u16>) -> Turn {
         if self.is_pausing() {
             return Turn::Pause;
@@ -118,11 +116,6 @@ impl SharedCourse {
         course.matters().then(|| Self { course: Mutex::new(course), idle: Condvar::new() })
     }
 
-    #[inline(never)] // as above
-    fn next(&self, written: Option<u16>) -> Turn {
-        self.course().next(written)
-    }
-
     /// A panic elsewhere leaves numbers that are as good as before.
     fn course(&self) -> MutexGuard<'_, Course> {
         self.course.lock().unwrap_or_else(PoisonError::into_inner)
@@ -151,10 +144,16 @@ impl CourseOf<'_> {
     /// being in flight: were it said apart, a thread could issue another write before the sync that is due.
     #[inline(always)]
     pub(crate) fn next(&mut self, written: Option<u16>) -> Turn {
+        if matches!(self, Self::Free) { Turn::Issue } else { self.next_counted(written) }
+    }
+
+    // Most workers have no course, and their loop is to be short.
+    #[inline(never)]
+    fn next_counted(&mut self, written: Option<u16>) -> Turn {
         match self {
             Self::Free => Turn::Issue,
             Self::Own(course) => course.next(written),
-            Self::Shared(shared) => shared.next(written),
+            Self::Shared(shared) => shared.course().next(written),
         }
     }
 
