@@ -416,6 +416,8 @@ impl<'a, E: Engine, C: Clock> Worker<'a, E, C> {
         self.course.end(completions.len(), now);
         self.free.extend(completions.iter().map(|completion| completion.tag));
         let mut rest = completions.as_slice();
+        // What was issued some time ago may have left the cache. The fewer instructions there are from one look to the
+        // next, the more of them the processor waits for at once.
         while let Some(first) = rest.first() {
             let issued = self.issued[usize::from(first.tag.0)];
             let are_alike = |completion: &&Completion| {

@@ -120,7 +120,7 @@ impl Workers {
         Self { spreads: true, unseen, seen_ns: now_ns }
     }
 
-    /// Whether an operation is of them. Tags take turns, so every fourth is as good as every fourth operation.
+    /// Whether an operation is of them. Of many in flight a fourth of the tags is as good as every fourth operation.
     #[inline]
     const fn take(&self, tag: Tag, in_flight: usize) -> bool {
         (self.spreads && tag.0.is_multiple_of(Self::EVERY)) || in_flight == 0
@@ -202,7 +202,7 @@ impl IoUringEngine {
             workers.count(entries.len(), &MonotonicClock);
         }
         let known = completions.len();
-        // Room for all at once: nothing is looked up or written for each of them but what it is.
+        // Room for all at once: a `push` would look for it each time.
         completions.resize(known + entries.len(), Completion { tag: Tag(0), result: 0 });
         for (completion, entry) in completions[known..].iter_mut().zip(entries) {
             let tag = Tag(entry.user_data() as u16);
