@@ -33,7 +33,7 @@ pub(crate) struct EntryStart {
 }
 
 /// What an entry begins with: what is to be done, and how.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct EntryHead(u16);
 
 impl EntryHead {

@@ -356,7 +356,7 @@ fn a_ring_spreads_operations_over_the_processors_that_it_was_told_of() {
         let Some(note) = engine.notes().iter().find(|note| note.contains("IOSQE_ASYNC")) else {
             return skipped("a file system that makes every operation wait: /dev/shm does not");
         };
-        assert_eq!(note.contains("while one takes 3 us or more"), expected, "{processors}: {note}");
+        assert_eq!(note.contains("once they end more than 3 us apart"), expected, "{processors}: {note}");
     }
 }
 

@@ -109,6 +109,16 @@ struct Issued {
     issued_ns: u64,
 }
 
+impl Issued {
+    /// Whether they share direction, length and start: those that ended together are counted together then.
+    #[inline]
+    fn is_like(&self, other: &Self) -> bool {
+        self.started_ns == other.started_ns
+            && self.operation.length == other.operation.length
+            && self.operation.kind == other.operation.kind
+    }
+}
+
 /// Why a worker issues nothing more.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum End {
@@ -118,16 +128,6 @@ enum End {
     Amount,
     /// It was told to stop, or its phase was over.
     Stopped,
-}
-
-impl Issued {
-    /// Whether they share direction, length and start: those that ended together are counted together then.
-    #[inline]
-    fn is_like(&self, other: &Self) -> bool {
-        self.started_ns == other.started_ns
-            && self.operation.length == other.operation.length
-            && self.operation.kind == other.operation.kind
-    }
 }
 
 impl<'a, E: Engine, C: Clock> Worker<'a, E, C> {
@@ -309,6 +309,7 @@ impl<'a, E: Engine, C: Clock> Worker<'a, E, C> {
         // Field by field: a copy as a whole would wait until what was written in pieces has reached the cache.
         let Operation { kind, file, mut length, offset } = operation;
         if self.has_amount {
+            // Most runs last for a time.
             cold_path();
             // Where sizes vary, the last operation has what is left.
             length = u64::from(length).min(self.bytes_left) as u32;
@@ -420,11 +421,11 @@ impl<'a, E: Engine, C: Clock> Worker<'a, E, C> {
         // next, the more of them the processor waits for at once.
         while let Some(first) = rest.first() {
             let issued = self.issued[usize::from(first.tag.0)];
-            let are_alike = |completion: &&Completion| {
+            let is_alike = |completion: &&Completion| {
                 let other = &self.issued[usize::from(completion.tag.0)];
                 completion.result == issued.operation.length as i32 && other.is_like(&issued)
             };
-            let count = rest.iter().take_while(are_alike).count();
+            let count = rest.iter().take_while(is_alike).count();
             let (alike, others) = rest.split_at(count.max(1));
             rest = others;
             if count == 0 {
@@ -434,10 +435,10 @@ impl<'a, E: Engine, C: Clock> Worker<'a, E, C> {
             self.look_at_each(alike, now);
             self.count(issued, count as u64, now, tick, in_window);
         }
-        let has_checked = self.checker.is_some() && !completions.is_empty();
+        let may_have_checked = self.checker.is_some() && !completions.is_empty();
         completions.clear();
         self.completions = completions;
-        if has_checked { self.clock.now_ns() } else { now }
+        if may_have_checked { self.clock.now_ns() } else { now }
     }
 
     /// What is to be known of every operation by itself: what it read where that is verified, and in an open loop how

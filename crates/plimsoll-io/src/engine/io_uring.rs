@@ -4,6 +4,8 @@
 //! Buffers and files are registered, so that the kernel neither pins pages nor counts references for each operation,
 //! and so is the ring itself. What a kernel or a limit does not grant is left out and noted.
 
+mod workers;
+
 use std::{
     io::{self, IoSliceMut},
     marker::PhantomData,
@@ -25,6 +27,7 @@ use rustix::{
     io_uring::IoringEnterFlags,
 };
 
+use self::workers::Workers;
 use super::{
     Completion, DRAIN_ATTEMPTS, Engine, EngineSetup, Tag, TagsInFlight, checked_length, drain, sync_here,
     wait_for_nothing,
@@ -87,79 +90,6 @@ pub struct IoUringEngine {
     thread: PhantomData<*const ()>,
 }
 
-/// Which operations are handed to the kernel's worker threads without the attempt to perform them at once
-/// (`IOSQE_ASYNC`), which some targets refuse every time.
-///
-/// The kernel lets one more worker run for each of these; for others only while none runs. So a part of them is what
-/// spreads the work, as long as an operation takes longer than waking a worker. Of a memory that answers at once, one
-/// worker performs more alone where a second one has to share its processor or that of the thread that submits; with
-/// more than two processors nobody has measured that. Where they spread, one that finds nothing in flight is of them
-/// too: whoever waits for a single operation gains the attempt that is saved.
-struct Workers {
-    spreads: bool,
-    /// Operations until the next look at how fast they follow each other, and when the last one was.
-    unseen: u64,
-    seen_ns: u64,
-    /// Looks in a row that said it should be the other way, and when the last one was that did not.
-    against: u32,
-    suited_ns: u64,
-}
-
-impl Workers {
-    /// The fastest of 1, 2, 3, 4, 8, 16, 32 and 64 with two processors and zram that is full of data.
-    const EVERY: u16 = 4;
-    /// Operations from one look to the next.
-    const LOOK: u64 = 256;
-    /// From one operation to the next where more workers are worth it: with two processors one worker needed 3.7 to
-    /// 4.6 us for 4 KiB of zram that is full of data, and 1.2 to 2.3 us where it is empty.
-    const SLOW_NS: u64 = 3000;
-    /// And where they are not: several needed 2.0 to 3.0 us where it is full, and 1.5 to 1.8 us where it is empty.
-    const FAST_NS: u64 = 1900;
-    /// So many looks in a row, and for so long, change it. Workers that were called stay, and take part: that others
-    /// had the processors for a while must not call them.
-    const LOOKS: u32 = 4;
-    const FOR_NS: u64 = 50_000_000;
-
-    /// Whether they look how fast operations follow each other.
-    const fn look_on(processors: usize) -> bool {
-        processors <= 2
-    }
-
-    const fn new(processors: usize, now_ns: u64) -> Self {
-        let looks = Self::look_on(processors);
-        let unseen = if looks { Self::LOOK } else { u64::MAX };
-        Self { spreads: !looks, unseen, seen_ns: now_ns, against: 0, suited_ns: now_ns }
-    }
-
-    /// Whether an operation is of them. Of many in flight a fourth of the tags is as good as every fourth operation.
-    #[inline]
-    const fn take(&self, tag: Tag, in_flight: usize) -> bool {
-        self.spreads && (tag.0.is_multiple_of(Self::EVERY) || in_flight == 0)
-    }
-
-    /// Counts operations that have ended, and looks how fast they follow each other.
-    #[inline]
-    fn count(&mut self, operations: usize, clock: &impl Clock) {
-        let operations = operations as u64;
-        if operations < self.unseen {
-            self.unseen -= operations;
-            return;
-        }
-        let (now_ns, seen) = (clock.now_ns(), Self::LOOK + operations - self.unseen);
-        let each_ns = (now_ns - self.seen_ns) / seen;
-        (self.unseen, self.seen_ns) = (Self::LOOK, now_ns);
-        let suits = if self.spreads { each_ns >= Self::FAST_NS } else { each_ns <= Self::SLOW_NS };
-        if suits {
-            (self.against, self.suited_ns) = (0, now_ns);
-            return;
-        }
-        self.against += 1;
-        if self.against >= Self::LOOKS && now_ns - self.suited_ns >= Self::FOR_NS {
-            (self.spreads, self.against, self.suited_ns) = (!self.spreads, 0, now_ns);
-        }
-    }
-}
-
 impl IoUringEngine {
     /// Sets up a ring with all that the kernel has.
     ///
@@ -183,8 +113,11 @@ impl IoUringEngine {
         let registered_ring = io_uring_abi::register_ring(ring.as_raw_fd()).ok();
         // All files of a worker lie on one target: the first stands for all.
         let every_operation_waits = setup.files.first().is_some_and(|file| !takes_nowait(*file));
-        if every_operation_waits {
-            let limit = if Workers::look_on(setup.processors) { ", while one takes 3 us or more" } else { "" };
+        let workers = every_operation_waits.then(|| Workers::new(setup.processors));
+        if let Some(workers) = &workers {
+            let slow = Workers::SLOW_NS / 1000;
+            let limit =
+                if workers.looks() { format!(", once they end more than {slow} us apart") } else { String::new() };
             notes.push(format!(
                 "the target takes no operations that must not wait (RWF_NOWAIT), so worker threads of the kernel \
                  perform those of the ring (every fourth is handed to them at once, by IOSQE_ASYNC, to keep several \
@@ -208,19 +141,17 @@ impl IoUringEngine {
             iopoll: setup.iopoll,
             sqpoll: setup.sqpoll,
             loses_wake_ups,
-            workers: every_operation_waits.then(|| Workers::new(setup.processors, MonotonicClock.now_ns())),
+            workers,
             notes,
             thread: PhantomData,
         })
     }
 
     /// Takes all results that the kernel has posted.
+    // A short loop, which gets registers of its own this way. No system call lies between its call and its return.
     #[inline(never)]
     fn reap(&mut self, completions: &mut Vec<Completion>) {
         let entries = self.ring.completion();
-        if let Some(workers) = &mut self.workers {
-            workers.count(entries.len(), &MonotonicClock);
-        }
         let known = completions.len();
         // Room for all at once: a `push` would look for it each time.
         completions.resize(known + entries.len(), Completion { tag: Tag(0), result: 0 });
@@ -228,6 +159,9 @@ impl IoUringEngine {
             let tag = Tag(entry.user_data() as u16);
             self.tags.end(tag);
             *completion = Completion { tag, result: entry.result() };
+        }
+        if let Some(workers) = &mut self.workers {
+            workers.count(&completions[known..], &MonotonicClock);
         }
     }
 
@@ -328,8 +262,8 @@ impl Engine for IoUringEngine {
     fn submit(&mut self, tag: Tag, operation: Operation) -> io::Result<()> {
         let length = checked_length(operation, &self.buffers);
         let mut head = self.heads[operation.kind as usize];
-        if let Some(workers) = &self.workers
-            && workers.take(tag, self.tags.count)
+        if let Some(workers) = &mut self.workers
+            && workers.hands_over(self.tags.count)
         {
             head = head.with(squeue::Flags::ASYNC);
         }
@@ -401,6 +335,9 @@ impl Engine for IoUringEngine {
         self.register_files();
         self.register_buffers(engines);
         self.heads = heads(self.registered_files, self.registered_tag_bits.is_some());
+        if let Some(workers) = &mut self.workers {
+            workers.share(engines);
+        }
     }
 
     fn notes(&self) -> &[String] {
@@ -477,14 +414,15 @@ fn takes_nowait(file: BorrowedFd<'_>) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::clock::VirtualClock;
 
     #[test]
-    fn a_part_of_operations_and_those_that_are_alone_go_to_workers() {
-        let workers = Workers::new(8, 0);
-        let taken = |in_flight| [0, 1, 2, 3, 4, 5, 6, 7].map(|tag| workers.take(Tag(tag), in_flight));
-        assert_eq!(taken(5), [true, false, false, false, true, false, false, false]);
-        assert_eq!(taken(0), [true; 8]);
+    fn entries_begin_with_what_is_registered() {
+        let begin = |opcodes: [u8; 4], flags| opcodes.map(|opcode| EntryHead::new(opcode, flags));
+        let (plain, fixed) = (squeue::Flags::empty(), squeue::Flags::FIXED_FILE);
+        let of_files = [Read::CODE, Write::CODE, Fsync::CODE, Fsync::CODE];
+        let of_buffers = [ReadFixed::CODE, WriteFixed::CODE, Fsync::CODE, Fsync::CODE];
+        assert_eq!([heads(false, false), heads(true, false)], [begin(of_files, plain), begin(of_files, fixed)]);
+        assert_eq!([heads(false, true), heads(true, true)], [begin(of_buffers, plain), begin(of_buffers, fixed)]);
     }
 
     #[test]
@@ -499,42 +437,5 @@ mod tests {
         assert_eq!(buffers(513 << 20, [0, 1, 2]), Some([0, 1, 2]));
         assert_eq!(buffers(1 << 30, [0, 1, 2]), Some([0, 1, 2]));
         assert_eq!(buffers((1 << 30) + 4096, [0, 1, 2]), None);
-    }
-
-    #[test]
-    fn operations_that_end_at_once_wake_no_further_worker() {
-        let clock = VirtualClock::at(0);
-        // Whether others are woken, after so many milliseconds each.
-        let spreads_with = |processors, paces: &[(u64, u64)]| {
-            let mut workers = Workers::new(processors, clock.now_ns());
-            let spreads = paces.iter().map(|(milliseconds, each_ns)| {
-                for _ in 0..milliseconds * 1_000_000 / (16 * each_ns) {
-                    clock.advance_by(16 * each_ns);
-                    workers.count(16, &clock);
-                }
-                workers.spreads
-            });
-            spreads.collect::<Vec<bool>>()
-        };
-        let paces = [(99, 2900), (49, 9000), (9, 2900), (49, 9000), (9, 9000), (99, 2000), (49, 1800), (9, 1800)];
-        assert_eq!(spreads_with(2, &paces), [false, false, false, false, true, true, true, false]);
-        assert_eq!(spreads_with(3, &paces), [true; 8]);
-        // One look takes longer than that.
-        assert_eq!(spreads_with(2, &[(600, 500_000), (100, 500_000)]), [true, true]);
-        assert_eq!(spreads_with(2, &[(500, 500_000), (100, 500_000)]), [false, true]);
-    }
-
-    #[test]
-    fn how_fast_operations_follow_each_other_does_not_depend_on_how_many_end_at_once() {
-        for at_once in [1_usize, 1000, 5000] {
-            for (each_ns, spreads) in [(2900, false), (3100, true)] {
-                let (clock, mut workers) = (VirtualClock::at(0), Workers::new(2, 0));
-                for _ in 0..30_000 / at_once {
-                    clock.advance_by(at_once as u64 * each_ns);
-                    workers.count(at_once, &clock);
-                }
-                assert_eq!(workers.spreads, spreads, "{at_once} of {each_ns} ns");
-            }
-        }
     }
 }
