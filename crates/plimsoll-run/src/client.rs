@@ -10,7 +10,7 @@ use plimsoll_io::{
 use plimsoll_measure::latency::LatencyHistogram;
 use plimsoll_record::{client::ClientActivity, results::LatencySummary};
 
-use crate::{counters::Counters, timing::Timing};
+use crate::{counters::Counters, stops::Stops, timing::Timing};
 
 /// How long the sleeps are that hiccups are looked for with. A wake-up costs a processor some 15 us in a virtual
 /// machine, so this is three thousandths of one; with sleeps of a millisecond it was fifteen.
@@ -64,11 +64,22 @@ impl WorkerUse {
     }
 }
 
-/// What the machine did between the end of the ramp and the end of the slot, or until it is `over`. `None` when it is
-/// over before.
-pub(crate) fn watch(timing: Timing, over: &AtomicBool, devices: &[BackingDevice]) -> Option<ClientActivity> {
+/// What the machine did between the end of the ramp and the end of the slot, or until it is `over` or stopped, which it
+/// tells those who wait in an operation. `None` when that is before the end of the ramp.
+pub(crate) fn watch(
+    timing: Timing,
+    over: &AtomicBool,
+    stops: Stops<'_>,
+    devices: &[BackingDevice],
+) -> Option<ClientActivity> {
     make_timers_precise();
-    let is_over = || over.load(Ordering::Relaxed);
+    let is_over = || {
+        if stops.end_the_slot() {
+            stops.see(MonotonicClock.now_ns());
+            return true;
+        }
+        over.load(Ordering::Relaxed)
+    };
     while MonotonicClock.now_ns() < timing.from_ns {
         if is_over() {
             return None;
@@ -114,16 +125,26 @@ pub(crate) fn add_workers(client: &mut ClientActivity, workers: &[WorkerUse]) {
 
 #[cfg(test)]
 mod tests {
+    use std::sync::atomic::AtomicU64;
+
     use super::*;
 
     fn in_ms(milliseconds: u64) -> u64 {
         MonotonicClock.now_ns() + milliseconds * 1_000_000
     }
 
+    /// Watches a slot that is over or stopped, or neither.
+    fn watched(timing: Timing, over: bool, stopped: bool) -> (Option<ClientActivity>, u64) {
+        let (asked, never, seen_ns) = (AtomicBool::new(stopped), AtomicBool::new(false), AtomicU64::new(u64::MAX));
+        let stops = Stops { asked: &asked, halt: &never, over: &never, seen_ns: &seen_ns };
+        let client = watch(timing, &AtomicBool::new(over), stops, &[]);
+        (client, seen_ns.into_inner())
+    }
+
     #[test]
     fn the_measured_time_alone_is_watched() {
         let timing = Timing { start_ns: 0, from_ns: in_ms(30), until_ns: Some(in_ms(90)) };
-        let client = watch(timing, &AtomicBool::new(false), &[]).unwrap();
+        let client = watched(timing, false, false).0.unwrap();
         let asked_ns = timing.until_ns.unwrap() - timing.from_ns;
         // A busy machine may be late at both ends, which is why the span is noted.
         assert!(client.span_ns > asked_ns / 2, "{} of {asked_ns}", client.span_ns);
@@ -135,9 +156,20 @@ mod tests {
     #[test]
     fn a_slot_that_ends_in_its_ramp_has_nothing_to_say() {
         let timing = Timing { start_ns: 0, from_ns: in_ms(3_600_000), until_ns: None };
-        assert_eq!(watch(timing, &AtomicBool::new(true), &[]), None);
+        for (over, stopped) in [(true, false), (false, true)] {
+            assert_eq!(watched(timing, over, stopped).0, None);
+        }
         let endless = Timing { from_ns: 0, ..timing };
-        assert!(watch(endless, &AtomicBool::new(true), &[]).is_some());
+        assert!(watched(endless, true, false).0.is_some());
+    }
+
+    #[test]
+    fn a_stop_is_told_to_those_who_cannot_see_it() {
+        let timing = Timing { start_ns: 0, from_ns: 0, until_ns: None };
+        let before_ns = MonotonicClock.now_ns();
+        let (client, seen_ns) = watched(timing, false, true);
+        assert!(client.is_some() && (before_ns..=MonotonicClock.now_ns()).contains(&seen_ns), "{seen_ns}");
+        assert_eq!(watched(timing, true, false).1, u64::MAX);
     }
 
     #[test]

@@ -208,7 +208,7 @@ pub(crate) fn visit_from(
         let watch = thread::Builder::new()
             .name("watch".to_owned())
             .stack_size(256 * 1024)
-            .spawn_scoped(scope, move || client::watch(pass.arrive()?, watch_is_done, setup.devices))
+            .spawn_scoped(scope, move || client::watch(pass.arrive()?, watch_is_done, stops, setup.devices))
             .map_err(|source| SlotError::Threads { workers: workers + 1, source })?;
         let mut unstarted = None;
         for worker in 0..workers {

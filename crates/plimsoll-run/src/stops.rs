@@ -12,7 +12,7 @@ pub struct Stops<'a> {
     pub halt: &'a AtomicBool,
     /// Set when a slot of the same phase has ended that ends the others.
     pub over: &'a AtomicBool,
-    /// When a worker first saw one of them; `u64::MAX` before that.
+    /// When one of them was first seen; `u64::MAX` before that.
     pub seen_ns: &'a AtomicU64,
 }
 
@@ -23,8 +23,19 @@ impl Stops<'_> {
         self.asked.load(Ordering::Relaxed) || self.halt.load(Ordering::Relaxed)
     }
 
-    /// Tells that a worker sees one of them now, and when the first one did: others may have waited in an operation.
+    /// Whether the slot ends before its time.
+    #[inline]
+    pub fn end_the_slot(self) -> bool {
+        self.is_set() || self.over.load(Ordering::Relaxed)
+    }
+
+    /// Tells that one of them is seen now, and when one first was: others may have waited in an operation.
     pub fn see(self, now: u64) -> u64 {
         self.seen_ns.fetch_min(now, Ordering::Relaxed).min(now)
+    }
+
+    /// When one of them was first seen.
+    pub fn seen(self) -> Option<u64> {
+        Some(self.seen_ns.load(Ordering::Relaxed)).filter(|seen_ns| *seen_ns != u64::MAX)
     }
 }

@@ -187,7 +187,7 @@ impl<'a, E: Engine, C: Clock> Worker<'a, E, C> {
             if self.timing.is_over(now) {
                 break End::Window;
             }
-            if self.wires.stops.is_set() || self.wires.stops.over.load(Ordering::Relaxed) {
+            if self.wires.stops.end_the_slot() {
                 break End::Stopped;
             }
             if self.in_flight() == 0 && self.is_exhausted() {
@@ -246,8 +246,10 @@ impl<'a, E: Engine, C: Clock> Worker<'a, E, C> {
         // It has ended once one of them has seen that, however long another takes to.
         let stops = self.wires.stops;
         let seen_ns = if end == End::Stopped { stops.see(now) } else { stops.seen_ns.load(Ordering::Relaxed) };
-        if end == End::Window {
-            self.note_stall();
+        match end {
+            End::Window => self.note_stall(),
+            End::Stopped => self.end_window(seen_ns.max(self.tally.last_completion_ns)),
+            End::Amount => {}
         }
         let syncs = self.plan.end_fsync && !is_stopped(&self);
         let has_written = self.writes > 0;
@@ -375,8 +377,7 @@ impl<'a, E: Engine, C: Clock> Worker<'a, E, C> {
 
     /// Thinks, with nothing in flight.
     fn pause(&mut self, mut now: u64) -> io::Result<u64> {
-        while !self.timing.is_over(now) && !self.wires.stops.is_set() && !self.wires.stops.over.load(Ordering::Relaxed)
-        {
+        while !self.timing.is_over(now) && !self.wires.stops.end_the_slot() {
             let limit = now + PATIENCE_NS;
             let limit = self.timing.until_ns.map_or(limit, |until| limit.min(until));
             match self.course.resumes_ns(now) {
@@ -514,6 +515,9 @@ impl<'a, E: Engine, C: Clock> Worker<'a, E, C> {
     /// Hands in the second that is over and begins the one that `now` lies in.
     #[cold]
     fn next_second(&mut self, now: u64) {
+        if let Some(seen_ns) = self.wires.stops.seen() {
+            self.end_window(seen_ns);
+        }
         while now >= self.second.until_ns && !self.timing.is_over(self.second.until_ns) {
             self.note_stall();
             self.settled_before = self.tally.settled();
@@ -522,6 +526,13 @@ impl<'a, E: Engine, C: Clock> Worker<'a, E, C> {
             self.second = self.timing.next_second(self.second);
         }
         self.note_measured_from(now);
+    }
+
+    /// What comes after an end before its time is not measured, though this worker may have waited in an operation.
+    fn end_window(&mut self, at_ns: u64) {
+        let until_ns = self.timing.until_ns.map_or(at_ns, |until_ns| until_ns.min(at_ns));
+        self.timing.until_ns = Some(until_ns);
+        self.second.until_ns = self.second.until_ns.min(until_ns).max(self.second.from_ns);
     }
 
     /// Reads what the worker has used once, in the first second that is measured.
