@@ -248,6 +248,7 @@ impl<'a, E: Engine, C: Clock> Worker<'a, E, C> {
         let seen_ns = if end == End::Stopped { stops.see(now) } else { stops.seen_ns.load(Ordering::Relaxed) };
         match end {
             End::Window => self.note_stall(),
+            // What was counted before this worker saw it stays inside.
             End::Stopped => self.end_window(seen_ns.max(self.tally.last_completion_ns)),
             End::Amount => {}
         }

@@ -52,9 +52,9 @@ const REGISTERED_BUFFER_BYTES_MAX: usize = 1 << 30;
 /// the adding of the next request, the count jumps past that point. A wait for one result cannot miss its wake-up this
 /// way, because the first request on an empty list always wakes.
 ///
-/// Longer than from one tick to the next (10 ms at 100 Hz): a timer that comes before the next tick is programmed into
-/// the processor when the wait begins and taken back when it ends, which leaves a virtual machine each time. 2 ms cost
-/// a fifth more processor time of the thread that submits (median of ten turns at 250 Hz, batches of 32).
+/// Longer than from one tick to the next (10 ms at 100 Hz): as long as the tick runs, a timer that comes before it has
+/// to be programmed into the processor when the wait begins and taken back when it ends. 2 ms cost a fifth more time of
+/// the thread that submits (medians of ten turns in a virtual machine at 250 Hz, batches of 32).
 const LOST_WAKE_UP_NS: u64 = 12_000_000;
 
 /// Operations on files through an `io_uring`.
