@@ -3,14 +3,17 @@
 //! Every step runs even when an earlier one failed, until somebody wants the end. The last line sums up the tests.
 
 use std::{
+    convert::Infallible,
+    mem,
     num::NonZero,
     path::Path,
     process::Stdio,
+    sync::mpsc::{self, Sender},
     thread,
     time::{Duration, Instant},
 };
 
-use anyhow::{Context as _, bail};
+use anyhow::{Context as _, anyhow, bail};
 
 use crate::{child, codegen, dist, e2e, fuzz_smoke, interruption, page, tidy};
 
@@ -50,15 +53,9 @@ pub(crate) fn run() -> anyhow::Result<()> {
     step("tidy", &mut tidy::run);
     step("codegen", &mut || codegen::run(&codegen::Arguments { check: true }));
     // The one release build: what is distributed is what is tried, and what pods of the end-to-end tests run. Much of
-    // it is the linker's, on one processor; meanwhile the others look, fuzz and build the tests. Clippy and the build
-    // of the tests give way to it: what is left of it when they are done would have one processor wait.
+    // it is the linker's, on one processor; meanwhile the others fuzz and build the tests. That build gives way to it:
+    // what is left of it when the tests are built would have one processor wait.
     let mut build = Some(dist::Build::begin_for_ci());
-    step("clippy", &mut || {
-        // The end-to-end tests are no part of the workspace's tests, as they need a cluster, but of what is looked at.
-        let features = ["--features", "plimsoll-e2e/cluster"];
-        let mut command = child::cargo(&["clippy", "--workspace", "--all-targets"]);
-        child::run(&mut child::giving_way(command.args(features).args(["--", "-D", "warnings"])))
-    });
     let fuzzing = fuzz_smoke::Arguments::all(FUZZ_SECONDS);
     step("fuzz-smoke", &mut || fuzz_smoke::run(&fuzzing, &mut |line| counts.show(line)));
     step("build of tests", &mut || {
@@ -74,7 +71,13 @@ pub(crate) fn run() -> anyhow::Result<()> {
     step("image in empty roots", &mut || distribution()?.prove(&mut |line| counts.show(line)));
     step("release smoke run", &mut || smoke_run(&distribution()?.binary));
     step("page", &mut || page::check(&distribution()?.binary, &mut |line| counts.show(line)));
-    step("test", &mut || test(&mut counts));
+    let mut lints = Err(anyhow!("the tests did not begin"));
+    step("test, clippy beside", &mut || {
+        let tests;
+        (tests, lints) = test(&mut counts);
+        tests
+    });
+    step("clippy", &mut || mem::replace(&mut lints, Ok(())));
     step("e2e", &mut || e2e::for_ci(&mut |line| counts.show(line)));
     close(&steps, &counts).and_then(|()| interruption::check())
 }
@@ -82,39 +85,58 @@ pub(crate) fn run() -> anyhow::Result<()> {
 /// Those that boot virtual machines, one of which runs at a time.
 const GUESTS: &str = "guest::";
 
-/// The tests of the workspace, counted. Those in virtual machines have a turn of their own beside all others: in one
-/// with them, whoever waits for a machine to be free would keep others from running. Then examples in documentation are
-/// compiled, which is work for one processor.
-fn test(counts: &mut TestCounts) -> anyhow::Result<()> {
-    // Most tests wait for most of their time, for storage that is throttled and for what lasts a second.
+/// The tests of the workspace, counted, and what clippy says. Tests in virtual machines have a turn of their own beside
+/// all others: in one with them, whoever waits for a machine to be free would keep others from running. Most tests wait
+/// for most of their time, for storage that is throttled and for what lasts a second: clippy has what they leave of the
+/// processors.
+fn test(counts: &mut TestCounts) -> (anyhow::Result<()>, anyhow::Result<()>) {
     let threads = thread::available_parallelism().map_or(1, NonZero::get) + 1;
-    let (beside, others) = thread::scope(|scope| {
-        let beside = scope.spawn(|| {
-            let mut lines = Vec::new();
-            let mut observe = |line: &str| lines.push(line.to_owned());
+    // Cargo lets one build at a time into a directory: tests begin before examples and clippy may.
+    let (is_built, all_are_built) = mpsc::channel();
+    let guests_are_built = is_built.clone();
+    thread::scope(|scope| {
+        let guests = scope.spawn(move || {
             // All packages, as below: for one alone cargo chooses other features, and builds once more.
             let words = ["--workspace", "--test", "command", "--", "--test-threads=1", GUESTS];
-            let guests = cargo_test(&words, &mut observe);
-            let examples = cargo_test(&["--workspace", "--doc", "--no-fail-fast", "--"], &mut observe);
-            (guests.and(examples), lines)
+            collect(&words, guests_are_built)
+        });
+        let beside = scope.spawn(move || {
+            let (ignored, _) = mpsc::channel();
+            let Err(_) = all_are_built.recv();
+            let examples = collect(&["--workspace", "--doc", "--no-fail-fast", "--"], ignored);
+            (examples, clippy())
         });
         let threads = format!("--test-threads={threads}");
         let words = ["--workspace", "--tests", "--no-fail-fast", "--", &threads, "--skip", GUESTS];
-        let others = cargo_test(&words, &mut |line| counts.show(line));
-        (beside.join().expect("reading lines does not panic"), others)
-    });
-    let (beside, lines) = beside;
-    lines.iter().for_each(|line| counts.show(line));
-    others.and(beside)
+        let others = cargo_test(&words, is_built, &mut |line| counts.show(line));
+        let guests = guests.join().expect("reading lines does not panic");
+        let (examples, clippy) = beside.join().expect("reading lines does not panic");
+        let mut tests = others;
+        for (outcome, lines) in [guests, examples] {
+            lines.iter().for_each(|line| counts.show(line));
+            tests = tests.and(outcome);
+        }
+        (tests, clippy)
+    })
 }
 
+/// Runs tests whose lines are shown later, not among those of others.
+fn collect(words: &[&str], is_built: Sender<Infallible>) -> (anyhow::Result<()>, Vec<String>) {
+    let mut lines = Vec::new();
+    let outcome = cargo_test(words, is_built, &mut |line| lines.push(line.to_owned()));
+    (outcome, lines)
+}
+
+/// Runs `cargo test`. Whoever waits for `is_built` hears that it is gone with the first line, which tells of a test.
 /// `--show-output` lets through what skipped tests say.
-fn cargo_test(words: &[&str], observe: &mut dyn FnMut(&str)) -> anyhow::Result<()> {
+fn cargo_test(words: &[&str], is_built: Sender<Infallible>, observe: &mut dyn FnMut(&str)) -> anyhow::Result<()> {
     let mut command = child::cargo(&["test"]);
     command.args(words).arg("--show-output");
     let mut tests = command.stdout(Stdio::piped()).spawn().context("start cargo test")?;
     let stdout = tests.stdout.take().expect("standard output is piped");
+    let mut is_built = Some(is_built);
     for line in child::lines(stdout) {
+        drop(is_built.take());
         observe(&line.context("read the output of cargo test")?);
     }
     let status = tests.wait().context("wait for cargo test")?;
@@ -122,6 +144,14 @@ fn cargo_test(words: &[&str], observe: &mut dyn FnMut(&str)) -> anyhow::Result<(
         bail!("cargo test ended with {status}");
     }
     Ok(())
+}
+
+/// What clippy says is the error.
+fn clippy() -> anyhow::Result<()> {
+    // The end-to-end tests are no part of the workspace's tests, as they need a cluster, but of what is looked at.
+    let words = ["clippy", "--quiet", "--workspace", "--all-targets", "--features", "plimsoll-e2e/cluster"];
+    let mut command = child::cargo(&words);
+    child::output(&mut child::giving_way(command.args(["--", "-D", "warnings"]))).map(drop)
 }
 
 /// The release binary measures a directory and answers with a record.
