@@ -162,9 +162,12 @@ fn after_kill_9_the_next_command_removes_the_files_and_nothing_else() {
 #[test]
 fn a_hundred_thousand_files_take_few_open_files_and_little_memory() {
     let place = Place::new();
+    // Not on ext4, which looks for inodes that were not freed just now: several times the work.
+    let memory = tempfile::tempdir_in("/dev/shm").unwrap();
     for engine in ENGINES {
         let mut limited = Command::new("prlimit");
-        let command = place.command("run DATA --file-count 100000 --effort quick --operations 100000 --json");
+        let mut command = place.command("run --file-count 100000 --effort quick --operations 100000 --json");
+        command.arg(memory.path());
         limited.args(["--nofile=64", "--as=600000000"]).arg(command.get_program()).args(command.get_args());
         limited.args(["--engine", engine]).env("XDG_STATE_HOME", place.path("state"));
         let Ok(output) = limited.output() else { return skip("prlimit is not installed") };
@@ -175,7 +178,7 @@ fn a_hundred_thousand_files_take_few_open_files_and_little_memory() {
         let direction = if engine == "filestat" { "read" } else { "write" };
         assert_eq!(cell[direction]["operations"], 100_000, "{engine}");
         assert_eq!((&cell["engine"], &cell[direction]["bytes"]), (&engine.into(), &0.into()));
-        assert_eq!(place.leftovers(), Vec::<String>::new());
+        assert_eq!(names(memory.path()), Vec::<String>::new());
     }
 }
 
