@@ -490,7 +490,12 @@ impl Gathering {
             self.upcoming = self.timing.next_second(self.upcoming);
         }
         // What was handed on had been handed in by every worker.
-        let (_, until_ns, sum) = &mut self.pending[second.index - self.oldest];
+        let newest = second.index - self.oldest;
+        for (stalled, until_ns, sum) in self.pending.range_mut(newest - tally.stalled_before..newest) {
+            *until_ns = (*until_ns).max(Some(stalled.until_ns));
+            sum.stalled = true;
+        }
+        let (_, until_ns, sum) = &mut self.pending[newest];
         *until_ns = (*until_ns).max(Some(second.until_ns));
         sum.merge(tally);
     }
@@ -500,8 +505,9 @@ impl Gathering {
             && let Some((mut second, until_ns, tally)) = self.pending.pop_front()
         {
             self.oldest += 1;
-            // A second that every worker lost is missing; the last one may be short.
-            let Some(until_ns) = until_ns else { continue };
+            // A second that every worker lost is missing; the last one may be short, or nothing at all.
+            let is_something = |until_ns: &u64| *until_ns > second.from_ns || tally.operations() > 0;
+            let Some(until_ns) = until_ns.filter(is_something) else { continue };
             second.until_ns = until_ns;
             if let Some(kept) = self.kept.as_mut().filter(|_| second.measured) {
                 kept.add(&tally.latency);

@@ -188,6 +188,8 @@ pub struct IntervalTally {
     pub write_latency_sum_ns: u64,
     /// Whether operations were in flight all through the second and none ended.
     pub stalled: bool,
+    /// How many seconds before it, which are not handed in by themselves, were like that.
+    pub stalled_before: usize,
     /// Whether its worker hands in nothing more.
     pub is_last: bool,
 }
@@ -212,6 +214,7 @@ impl IntervalTally {
             read_latency_sum_ns: 0,
             write_latency_sum_ns: 0,
             stalled: false,
+            stalled_before: 0,
             is_last: false,
         }
     }
@@ -255,9 +258,14 @@ impl IntervalTally {
         self.stalled |= other.stalled;
     }
 
+    /// Operations that completed, of all kinds.
+    pub const fn operations(&self) -> u64 {
+        self.read_operations + self.write_operations + self.sync_operations
+    }
+
     /// Whether nothing completed although operations were in flight all the time.
     pub const fn is_stalled(&self) -> bool {
-        self.stalled && self.read_operations + self.write_operations + self.sync_operations == 0
+        self.stalled && self.operations() == 0
     }
 
     /// Forgets everything, keeping the memory.
@@ -272,6 +280,7 @@ impl IntervalTally {
         self.sync_operations = 0;
         self.ticks = [0; TICKS];
         self.stalled = false;
+        self.stalled_before = 0;
         self.is_last = false;
     }
 }

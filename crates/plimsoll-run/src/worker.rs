@@ -177,7 +177,7 @@ impl<'a, E: Engine, C: Clock> Worker<'a, E, C> {
     /// Does the slot. An `Err` is the engine's: the kernel no longer takes or hands out operations.
     pub fn run(mut self) -> io::Result<Outcome<'a, E>> {
         let mut now = self.clock.now_ns();
-        while now < self.timing.start_ns && !self.wires.stops.is_set() {
+        while now < self.timing.start_ns && !self.wires.stops.end_the_slot() {
             let until_ns = self.timing.start_ns.min(now + PATIENCE_NS);
             self.engine.wait(1, Some(until_ns), &mut self.completions)?;
             now = self.clock.now_ns();
@@ -245,11 +245,11 @@ impl<'a, E: Engine, C: Clock> Worker<'a, E, C> {
         let is_stopped = |worker: &Self| worker.wires.stops.is_set();
         // It has ended once one of them has seen that, however long another takes to.
         let stops = self.wires.stops;
-        let seen_ns = if end == End::Stopped { stops.see(now) } else { stops.seen_ns.load(Ordering::Relaxed) };
+        let seen = if end == End::Stopped { Some(stops.see(self.clock.now_ns())) } else { stops.seen() };
+        let seen_ns = seen.unwrap_or(u64::MAX);
         match end {
             End::Window => self.note_stall(),
-            // What was counted before this worker saw it stays inside.
-            End::Stopped => self.end_window(seen_ns.max(self.tally.last_completion_ns)),
+            End::Stopped => self.cut_short(),
             End::Amount => {}
         }
         let syncs = self.plan.end_fsync && !is_stopped(&self);
@@ -410,7 +410,7 @@ impl<'a, E: Engine, C: Clock> Worker<'a, E, C> {
     #[inline]
     fn reap(&mut self) -> u64 {
         let now = self.clock.now_ns();
-        if now >= self.second.until_ns {
+        if now >= self.second.until_ns || now >= self.wires.stops.seen_ns.load(Ordering::Relaxed) {
             self.next_second(now);
         }
         let tick = ((now - self.second.from_ns.min(now)) / TICK_NS) as usize;
@@ -516,21 +516,32 @@ impl<'a, E: Engine, C: Clock> Worker<'a, E, C> {
     /// Hands in the second that is over and begins the one that `now` lies in.
     #[cold]
     fn next_second(&mut self, now: u64) {
-        if let Some(seen_ns) = self.wires.stops.seen() {
-            self.end_window(seen_ns);
-        }
+        self.cut_short();
         while now >= self.second.until_ns && !self.timing.is_over(self.second.until_ns) {
             self.note_stall();
             self.settled_before = self.tally.settled();
             self.waited_before = self.in_flight() > 0;
-            self.hand_in();
-            self.second = self.timing.next_second(self.second);
+            let next = self.timing.next_second(self.second);
+            if self.interval.stalled && now >= next.until_ns {
+                // An operation may hang for hours: so many seconds at once would be more than the collector takes.
+                self.interval.stalled_before += 1;
+            } else {
+                self.hand_in();
+            }
+            self.second = next;
         }
         self.note_measured_from(now);
     }
 
     /// What comes after an end before its time is not measured, though this worker may have waited in an operation.
-    fn end_window(&mut self, at_ns: u64) {
+    /// A sync at the end counts, and all until then with it.
+    fn cut_short(&mut self) {
+        let stops = self.wires.stops;
+        let Some(seen_ns) = stops.seen().filter(|_| !self.is_ending && (!self.plan.end_fsync || stops.is_set())) else {
+            return;
+        };
+        // What was counted before anybody knew stays inside.
+        let at_ns = seen_ns.max(self.tally.last_completion_ns);
         let until_ns = self.timing.until_ns.map_or(at_ns, |until_ns| until_ns.min(at_ns));
         self.timing.until_ns = Some(until_ns);
         self.second.until_ns = self.second.until_ns.min(until_ns).max(self.second.from_ns);
@@ -553,8 +564,10 @@ impl<'a, E: Engine, C: Clock> Worker<'a, E, C> {
         // Allocated when the collector has kept all that were made before the start.
         let empty = self.wires.empty.try_recv().unwrap_or_else(|_| Box::new(IntervalTally::new()));
         let full = std::mem::replace(&mut self.interval, empty);
-        // A collector that is gone or very far behind loses this second of the series, never the slot's totals.
-        let lost = self.wires.full.try_send((self.wires.index, self.second, full)).is_err();
-        self.tally.lost_seconds += u64::from(lost);
+        // A collector that is gone or very far behind loses this part of the series, never the slot's totals.
+        let seconds = 1 + full.stalled_before as u64;
+        if self.wires.full.try_send((self.wires.index, self.second, full)).is_err() {
+            self.tally.lost_seconds += seconds;
+        }
     }
 }

@@ -83,8 +83,9 @@ struct Counting<'a> {
     clock: VirtualClock,
     /// From when on it does once, and how long.
     oversleeps: Option<Stall>,
-    /// From when on its worker is told to end, and by what.
+    /// From when on its worker is told to end, and by what; when another has seen that, and what tells it.
     ends: Option<(u64, &'a AtomicBool)>,
+    seen: (u64, &'a AtomicU64),
 }
 
 impl Engine for Counting<'_> {
@@ -105,8 +106,13 @@ impl Engine for Counting<'_> {
         if let Some(late) = self.oversleeps.take_if(|late| is_idle && self.clock.now_ns() >= late.from_ns) {
             self.clock.advance_to(self.clock.now_ns() + late.length_ns);
         }
-        if let Some((_, ends)) = self.ends.filter(|(from_ns, _)| self.clock.now_ns() >= *from_ns) {
+        let now = self.clock.now_ns();
+        if let Some((_, ends)) = self.ends.filter(|(from_ns, _)| now >= *from_ns) {
             ends.store(true, Ordering::Relaxed);
+        }
+        let (another_ns, seen_ns) = self.seen;
+        if now >= another_ns {
+            seen_ns.store(another_ns, Ordering::Relaxed);
         }
         Ok(())
     }
@@ -128,11 +134,12 @@ fn run(plan: &BlockPlan, script: MemoryScript) -> Done {
 /// It may oversleep, and be told to end: when, whether to stop or because its phase is over, and when another saw that.
 fn run_with(plan: &BlockPlan, script: MemoryScript, oversleeps: Option<Stall>, ends: Option<(u64, bool, u64)>) -> Done {
     let (stop, halt, over) = (AtomicBool::new(false), AtomicBool::new(false), AtomicBool::new(false));
-    let seen_ns = AtomicU64::new(ends.map_or(u64::MAX, |(_, _, seen_ns)| seen_ns));
+    let seen_ns = AtomicU64::new(u64::MAX);
+    let seen = (ends.map_or(u64::MAX, |(_, _, seen_ns)| seen_ns), &seen_ns);
     let ends = ends.map(|(from_ns, stops, _)| (from_ns, if stops { &stop } else { &over }));
     let clock = VirtualClock::at(0);
     let engine = MemoryEngine::scripted(plan.queue_depth, plan.block_size_bytes_max, clock.clone(), script).unwrap();
-    let engine = Counting { engine, queued: 0, most: 0, clock: clock.clone(), oversleeps, ends };
+    let engine = Counting { engine, queued: 0, most: 0, clock: clock.clone(), oversleeps, ends, seen };
     let from_ns = MILLISECOND + plan.ramp_ns;
     let timing = Timing { start_ns: MILLISECOND, from_ns, until_ns: plan.slot_ns.map(|slot| from_ns + slot) };
     let generations = GenerationMap::new(plan.seed, plan.job_region(0), plan.block_size_bytes_max);
@@ -268,7 +275,17 @@ fn hanging(from_s: u64) -> MemoryScript {
 
 /// The measured seconds, counted from 0, in which operations were in flight all the time and none completed.
 fn stalled(done: &Done) -> Vec<usize> {
-    done.seconds.iter().filter(|(_, _, tally)| tally.is_stalled()).map(|(_, second, _)| second.index).collect()
+    let stalled = |(_, second, tally): &HandedIn| {
+        second.index - tally.stalled_before..second.index + usize::from(tally.is_stalled())
+    };
+    done.seconds.iter().flat_map(stalled).collect()
+}
+
+/// How long the seconds are together.
+fn measured_ns(done: &Done) -> u64 {
+    let length_ns =
+        |(_, second, tally): &HandedIn| second.until_ns - second.from_ns + tally.stalled_before as u64 * SECOND;
+    done.seconds.iter().map(length_ns).sum()
 }
 
 #[test]
@@ -295,13 +312,57 @@ fn what_comes_after_an_interruption_is_not_measured() {
         let histogram = &done.tally.read.histogram;
         assert_eq!(histogram.count(), done.tally.read.operations + 4);
         assert!(histogram.max_ns().unwrap() >= 5 * SECOND, "{histogram:?}");
-        let lengths = done.seconds.iter().map(|(_, second, _)| second.until_ns - second.from_ns);
-        assert_eq!(lengths.sum::<u64>(), done.ended_ns - MILLISECOND);
+        assert_eq!(measured_ns(&done), done.ended_ns - MILLISECOND);
         // The rest is no whole second.
         assert_eq!(stalled(&done)[..2], [3, 4]);
         let reads = done.seconds.iter().map(|(.., tally)| tally.read_operations);
         assert_eq!(reads.sum::<u64>(), done.tally.read.operations);
     }
+}
+
+#[test]
+fn what_ends_in_the_second_of_an_interruption_is_measured_until_then_only() {
+    let plan = plan("rw = 'randread'\nqueue_depth = 4\nduration = '60s'\nramp = '0s'");
+    let stall = Stall { from_ns: 3400 * MILLISECOND, length_ns: 80 * MILLISECOND };
+    let script = MemoryScript { latency_ns: MILLISECOND, stalls: vec![stall], ..MemoryScript::default() };
+    let done = run_with(&plan, script, None, Some((3450 * MILLISECOND, true, 3450 * MILLISECOND)));
+    assert_eq!(done.ended_ns, 3450 * MILLISECOND);
+    assert_eq!((done.tally.read.outside_operations, measured_ns(&done)), (4, 3449 * MILLISECOND));
+}
+
+#[test]
+fn a_final_sync_counts_although_the_end_came_before_its_time() {
+    let stall = Stall { from_ns: 3 * SECOND, length_ns: 5 * SECOND };
+    let text = "rw = 'randwrite'\nqueue_depth = 4\nramp = '0s'\nend_fsync = true";
+    // Another of its phase ends it: seen by the worker, by others in the middle of a second, and while it waits.
+    let by_time = plan(&format!("{text}\nduration = '60s'"));
+    let over = |at_ns, seen_ns, oversleeps| run_with(&by_time, hanging(3), oversleeps, Some((at_ns, false, seen_ns)));
+    let [seen_by_itself, by_others] = [u64::MAX, 2500 * MILLISECOND].map(|seen| over(2500 * MILLISECOND, seen, None));
+    let waiting = over(5500 * MILLISECOND, 5500 * MILLISECOND, Some(stall));
+    // Its amount is done, and somebody interrupts the sync.
+    let by_amount = plan(&format!("{text}\noperations = 11996"));
+    let interrupted = run_with(&by_amount, hanging(3), None, Some((5500 * MILLISECOND, true, 5500 * MILLISECOND)));
+    for (done, syncs_at_ns) in [(seen_by_itself, 2500), (by_others, 2500), (waiting, 8000), (interrupted, 8000)]
+        .map(|(done, at)| (done, at * MILLISECOND))
+    {
+        assert_eq!((done.tally.sync.operations, done.tally.sync.outside_operations), (1, 0), "{syncs_at_ns}");
+        assert!(done.tally.last_completion_ns.abs_diff(syncs_at_ns) < 200 * MILLISECOND, "{:?}", done.tally.sync);
+        assert_eq!(measured_ns(&done), done.tally.last_completion_ns - MILLISECOND);
+        let writes = done.seconds.iter().map(|(.., tally)| tally.write_operations);
+        assert_eq!(writes.sum::<u64>(), done.tally.write.operations);
+        assert_eq!(done.tally.write.outside_operations, 0);
+    }
+}
+
+#[test]
+fn hours_that_an_operation_hangs_are_handed_in_at_once() {
+    let stall = Stall { from_ns: 3 * SECOND, length_ns: 7200 * SECOND };
+    let script = MemoryScript { latency_ns: MILLISECOND, stalls: vec![stall], ..MemoryScript::default() };
+    let plan = plan("rw = 'randread'\nqueue_depth = 4\nduration = '7210s'\nramp = '0s'");
+    let done = run_with(&plan, script, Some(stall), None);
+    assert!(done.seconds.len() < 20, "{}", done.seconds.len());
+    assert!(stalled(&done).into_iter().eq(3..7203));
+    assert_eq!(measured_ns(&done), 7210 * SECOND);
 }
 
 #[test]

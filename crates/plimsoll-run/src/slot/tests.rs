@@ -1,6 +1,6 @@
 //! What a visit promises whatever happens around it.
 
-use std::{fs::OpenOptions, os::fd::AsFd};
+use std::{fs::OpenOptions, mem, os::fd::AsFd};
 
 use plimsoll_io::clock::{Precision, sleep_until_ns};
 use plimsoll_workload::{operation::OperationKind, operation_stream::OperationStream};
@@ -176,6 +176,8 @@ struct Gathered {
     gathering: Gathering,
     timing: Timing,
     intervals: Vec<Interval>,
+    /// Of the next second that is handed in.
+    stalled_before: usize,
 }
 
 impl Gathered {
@@ -191,7 +193,7 @@ impl Gathered {
             upcoming: timing.first_second(),
             kept: Some(KeptSeconds::default()),
         };
-        Self { gathering, timing, intervals: Vec::new() }
+        Self { gathering, timing, intervals: Vec::new(), stalled_before: 0 }
     }
 
     /// A worker hands in its n-th second, in which so many reads completed.
@@ -208,6 +210,7 @@ impl Gathered {
         tally.add(OperationKind::Read, 4096, MILLISECOND, reads, 0);
         tally.stalled = reads == 0;
         tally.is_last = is_last;
+        tally.stalled_before = mem::take(&mut self.stalled_before);
         self.gathering.take(worker, second, &tally);
         let complete = self.gathering.progress.iter().copied().min().unwrap();
         self.gathering.hand_on(complete, &mut |interval| self.intervals.push(interval));
@@ -275,6 +278,46 @@ fn a_second_is_stalled_when_no_worker_had_anything_and_one_waited() {
     // The ramp is no part of what is kept; the stall is.
     let kept = gathered.gathering.kept.unwrap().into_stretches();
     assert_eq!(kept.iter().map(CompactHistogram::count).collect::<Vec<_>>(), [1, 0, 3]);
+}
+
+#[test]
+fn seconds_in_which_a_worker_waited_come_with_the_one_after_them() {
+    let mut gathered = Gathered::new();
+    gathered.hand_in(0, 0, 1);
+    gathered.hand_in(0, 1, 1);
+    gathered.hand_in(1, 0, 1);
+    (2..4).for_each(|index| gathered.hand_in(0, index, u64::from(index == 2)));
+    assert_eq!(gathered.seen().len(), 1, "the others wait for the second worker");
+    gathered.stalled_before = 3;
+    gathered.hand_in(1, 4, 1);
+    assert_eq!(gathered.seen(), [(0, 500, 2), (500, 1000, 1), (1500, 1000, 1), (2500, 1000, 0)]);
+    let stalled = gathered.intervals.iter().map(|interval| interval.stalled).collect::<Vec<_>>();
+    assert_eq!(stalled, [false, false, false, true]);
+}
+
+#[test]
+fn a_second_in_which_no_time_passed_is_none() {
+    let mut gathered = Gathered::new();
+    let first = gathered.timing.first_second();
+    let nothing = Second { until_ns: first.from_ns, ..first };
+    gathered.gathering.take(0, nothing, &IntervalTally { is_last: true, ..IntervalTally::new() });
+    gathered.hand_in_and(true, 1, 0, 0);
+    assert_eq!(gathered.seen(), [(0, 500, 0)]);
+}
+
+#[test]
+fn whoever_waits_for_the_start_hears_that_the_phase_is_over() {
+    let plan = plan("rw = 'randread'\nduration = '60s'");
+    let (stop, over) = (AtomicBool::new(false), AtomicBool::new(true));
+    let file = tempfile::tempfile().unwrap();
+    let files = [file.as_fd()];
+    let setup = setup(EngineKind::Memory, &plan, &files, &stop);
+    let setup = SlotSetup { in_memory: true, delay_ns: 3600 * SECOND, over: Some(&over), ..setup };
+    let started_ns = MonotonicClock.now_ns();
+    let mut intervals = 0;
+    let outcome = visit(&setup, &mut |_| intervals += 1).unwrap();
+    assert!(MonotonicClock.now_ns() - started_ns < 60 * SECOND);
+    assert_eq!((outcome.tally.completed(), outcome.elapsed_ns, intervals), (0, 0, 0));
 }
 
 #[test]
