@@ -491,9 +491,9 @@ impl Gathering {
         }
         // What was handed on had been handed in by every worker.
         let newest = second.index - self.oldest;
-        for (stalled, until_ns, sum) in self.pending.range_mut(newest - tally.stalled_before..newest) {
-            *until_ns = (*until_ns).max(Some(stalled.until_ns));
-            sum.stalled = true;
+        for (alike, until_ns, sum) in self.pending.range_mut(newest - tally.alike_before..newest) {
+            *until_ns = (*until_ns).max(Some(alike.until_ns));
+            sum.stalled |= tally.stalled;
         }
         let (_, until_ns, sum) = &mut self.pending[newest];
         *until_ns = (*until_ns).max(Some(second.until_ns));

@@ -188,8 +188,8 @@ pub struct IntervalTally {
     pub write_latency_sum_ns: u64,
     /// Whether operations were in flight all through the second and none ended.
     pub stalled: bool,
-    /// How many seconds before it, which are not handed in by themselves, were like that.
-    pub stalled_before: usize,
+    /// How many seconds before it, which are not handed in by themselves, were like it, with nothing in any of them.
+    pub alike_before: usize,
     /// Whether its worker hands in nothing more.
     pub is_last: bool,
 }
@@ -214,7 +214,7 @@ impl IntervalTally {
             read_latency_sum_ns: 0,
             write_latency_sum_ns: 0,
             stalled: false,
-            stalled_before: 0,
+            alike_before: 0,
             is_last: false,
         }
     }
@@ -280,7 +280,7 @@ impl IntervalTally {
         self.sync_operations = 0;
         self.ticks = [0; TICKS];
         self.stalled = false;
-        self.stalled_before = 0;
+        self.alike_before = 0;
         self.is_last = false;
     }
 }

@@ -98,6 +98,8 @@ pub struct Worker<'a, E, C> {
     waited_before: bool,
     /// Whether nothing more is issued but a sync at the end, which may take long.
     is_ending: bool,
+    /// Whether that was issued.
+    is_syncing: bool,
 }
 
 /// An operation that was issued.
@@ -160,6 +162,7 @@ impl<'a, E: Engine, C: Clock> Worker<'a, E, C> {
             settled_before: 0,
             waited_before: arrivals.is_none(),
             is_ending: false,
+            is_syncing: false,
             arrivals,
             course,
             job_end,
@@ -263,6 +266,7 @@ impl<'a, E: Engine, C: Clock> Worker<'a, E, C> {
         if syncs && self.job_end.leave(has_written) && !is_stopped(&self) {
             // Others may have written what this one syncs.
             self.timing.until_ns = None;
+            self.is_syncing = true;
             for file in 0..self.plan.file_count {
                 self.course.begin_another();
                 self.issue_sync(OperationKind::Sync, file as u16, now)?;
@@ -517,18 +521,20 @@ impl<'a, E: Engine, C: Clock> Worker<'a, E, C> {
     #[cold]
     fn next_second(&mut self, now: u64) {
         self.cut_short();
-        while now >= self.second.until_ns && !self.timing.is_over(self.second.until_ns) {
+        let is_over = |worker: &Self, second: Second| now >= second.until_ns && !worker.timing.is_over(second.until_ns);
+        let mut is_another = false;
+        while is_over(self, self.second) {
             self.note_stall();
             self.settled_before = self.tally.settled();
             self.waited_before = self.in_flight() > 0;
             let next = self.timing.next_second(self.second);
-            if self.interval.stalled && now >= next.until_ns {
+            if is_another && is_over(self, next) {
                 // An operation may hang for hours: so many seconds at once would be more than the collector takes.
-                self.interval.stalled_before += 1;
+                self.interval.alike_before += 1;
             } else {
                 self.hand_in();
             }
-            self.second = next;
+            (self.second, is_another) = (next, true);
         }
         self.note_measured_from(now);
     }
@@ -537,9 +543,8 @@ impl<'a, E: Engine, C: Clock> Worker<'a, E, C> {
     /// A sync at the end counts, and all until then with it.
     fn cut_short(&mut self) {
         let stops = self.wires.stops;
-        let Some(seen_ns) = stops.seen().filter(|_| !self.is_ending && (!self.plan.end_fsync || stops.is_set())) else {
-            return;
-        };
+        let will_sync = self.plan.end_fsync && self.plan.writes() && !stops.is_set();
+        let Some(seen_ns) = stops.seen().filter(|_| !self.is_syncing && !will_sync) else { return };
         // What was counted before anybody knew stays inside.
         let at_ns = seen_ns.max(self.tally.last_completion_ns);
         let until_ns = self.timing.until_ns.map_or(at_ns, |until_ns| until_ns.min(at_ns));
@@ -565,7 +570,7 @@ impl<'a, E: Engine, C: Clock> Worker<'a, E, C> {
         let empty = self.wires.empty.try_recv().unwrap_or_else(|_| Box::new(IntervalTally::new()));
         let full = std::mem::replace(&mut self.interval, empty);
         // A collector that is gone or very far behind loses this part of the series, never the slot's totals.
-        let seconds = 1 + full.stalled_before as u64;
+        let seconds = 1 + full.alike_before as u64;
         if self.wires.full.try_send((self.wires.index, self.second, full)).is_err() {
             self.tally.lost_seconds += seconds;
         }

@@ -38,6 +38,7 @@ use plimsoll_workload::{
     workload::Workload,
 };
 
+mod ending;
 mod verifying;
 
 const SECOND: u64 = 1_000_000_000;
@@ -83,9 +84,8 @@ struct Counting<'a> {
     clock: VirtualClock,
     /// From when on it does once, and how long.
     oversleeps: Option<Stall>,
-    /// From when on its worker is told to end, and by what; when another has seen that, and what tells it.
-    ends: Option<(u64, &'a AtomicBool)>,
-    seen: (u64, &'a AtomicU64),
+    told: &'a [Told],
+    stops: Stops<'a>,
 }
 
 impl Engine for Counting<'_> {
@@ -107,12 +107,14 @@ impl Engine for Counting<'_> {
             self.clock.advance_to(self.clock.now_ns() + late.length_ns);
         }
         let now = self.clock.now_ns();
-        if let Some((_, ends)) = self.ends.filter(|(from_ns, _)| now >= *from_ns) {
-            ends.store(true, Ordering::Relaxed);
-        }
-        let (another_ns, seen_ns) = self.seen;
-        if now >= another_ns {
-            seen_ns.store(another_ns, Ordering::Relaxed);
+        for told in self.told {
+            if now >= told.at_ns {
+                let told = if told.stops { self.stops.asked } else { self.stops.over };
+                told.store(true, Ordering::Relaxed);
+            }
+            if now >= told.another_sees_ns {
+                self.stops.see(told.another_sees_ns);
+            }
         }
         Ok(())
     }
@@ -128,18 +130,27 @@ fn no_more_operations_are_handed_over_at_once_than_was_asked_for() {
 }
 
 fn run(plan: &BlockPlan, script: MemoryScript) -> Done {
-    run_with(plan, script, None, None)
+    run_with(plan, script, None, &[])
 }
 
-/// It may oversleep, and be told to end: when, whether to stop or because its phase is over, and when another saw that.
-fn run_with(plan: &BlockPlan, script: MemoryScript, oversleeps: Option<Stall>, ends: Option<(u64, bool, u64)>) -> Done {
+/// A worker is told to end.
+#[derive(Clone, Copy)]
+struct Told {
+    at_ns: u64,
+    /// Whether to stop, or because its phase is over.
+    stops: bool,
+    /// When another has seen that.
+    another_sees_ns: u64,
+}
+
+/// It may oversleep, and be told to end.
+fn run_with(plan: &BlockPlan, script: MemoryScript, oversleeps: Option<Stall>, told: &[Told]) -> Done {
     let (stop, halt, over) = (AtomicBool::new(false), AtomicBool::new(false), AtomicBool::new(false));
     let seen_ns = AtomicU64::new(u64::MAX);
-    let seen = (ends.map_or(u64::MAX, |(_, _, seen_ns)| seen_ns), &seen_ns);
-    let ends = ends.map(|(from_ns, stops, _)| (from_ns, if stops { &stop } else { &over }));
+    let stops = Stops { asked: &stop, halt: &halt, over: &over, seen_ns: &seen_ns };
     let clock = VirtualClock::at(0);
     let engine = MemoryEngine::scripted(plan.queue_depth, plan.block_size_bytes_max, clock.clone(), script).unwrap();
-    let engine = Counting { engine, queued: 0, most: 0, clock: clock.clone(), oversleeps, ends, seen };
+    let engine = Counting { engine, queued: 0, most: 0, clock: clock.clone(), oversleeps, told, stops };
     let from_ns = MILLISECOND + plan.ramp_ns;
     let timing = Timing { start_ns: MILLISECOND, from_ns, until_ns: plan.slot_ns.map(|slot| from_ns + slot) };
     let generations = GenerationMap::new(plan.seed, plan.job_region(0), plan.block_size_bytes_max);
@@ -161,7 +172,6 @@ fn run_with(plan: &BlockPlan, script: MemoryScript, oversleeps: Option<Stall>, e
     };
     let (full, seconds): (_, Receiver<HandedIn>) = sync_channel(10_000);
     let (_returned, empty) = channel();
-    let stops = Stops { asked: &stop, halt: &halt, over: &over, seen_ns: &seen_ns };
     let wires = Wires { stops, full, empty, index: 0 };
     let mut outcome = Worker::new(engine, clock.clone(), assignment, wires).run().unwrap();
     let read_on = AtomicBool::new(false);
@@ -236,7 +246,7 @@ fn who_oversleeps_does_not_blame_the_storage() {
         let script = || MemoryScript { latency_ns, ..MemoryScript::default() };
         let late = Stall { from_ns: 5 * SECOND, length_ns: 20 * MILLISECOND };
         let OpenLoopResult { late, overslept, never_issued, .. } =
-            run_with(&plan, script(), Some(late), None).tally.open_loop;
+            run_with(&plan, script(), Some(late), &[]).tally.open_loop;
         assert!((10..=25).contains(&late) && waited.contains(&(late - overslept)), "{late} {overslept}");
         assert_eq!((never_issued, run(&plan, script()).tally.open_loop.late), (0, 0));
     }
@@ -276,7 +286,8 @@ fn hanging(from_s: u64) -> MemoryScript {
 /// The measured seconds, counted from 0, in which operations were in flight all the time and none completed.
 fn stalled(done: &Done) -> Vec<usize> {
     let stalled = |(_, second, tally): &HandedIn| {
-        second.index - tally.stalled_before..second.index + usize::from(tally.is_stalled())
+        let before = if tally.is_stalled() { tally.alike_before } else { 0 };
+        second.index - before..second.index + usize::from(tally.is_stalled())
     };
     done.seconds.iter().flat_map(stalled).collect()
 }
@@ -284,7 +295,7 @@ fn stalled(done: &Done) -> Vec<usize> {
 /// How long the seconds are together.
 fn measured_ns(done: &Done) -> u64 {
     let length_ns =
-        |(_, second, tally): &HandedIn| second.until_ns - second.from_ns + tally.stalled_before as u64 * SECOND;
+        |(_, second, tally): &HandedIn| second.until_ns - second.from_ns + tally.alike_before as u64 * SECOND;
     done.seconds.iter().map(length_ns).sum()
 }
 
@@ -300,66 +311,11 @@ fn a_storage_that_hangs_until_the_end_of_a_closed_loop_does_not_look_healthy() {
 }
 
 #[test]
-fn what_comes_after_an_interruption_is_not_measured() {
-    // A worker that sees the interruption while the storage hangs; and one that waits in an operation until it answers,
-    // or sleeps as long, while another sees it.
-    let plan = plan("rw = 'randread'\nqueue_depth = 4\nduration = '60s'\nramp = '0s'");
-    let stall = Stall { from_ns: 3 * SECOND, length_ns: 5 * SECOND };
-    let seeing = run_with(&plan, hanging(3), None, Some((5500 * MILLISECOND, true, u64::MAX)));
-    let waiting = run_with(&plan, hanging(3), Some(stall), Some((5500 * MILLISECOND, true, 5500 * MILLISECOND)));
-    for done in [seeing, waiting] {
-        assert!(done.ended_ns.abs_diff(5500 * MILLISECOND) < 200 * MILLISECOND, "{}", done.ended_ns);
-        let histogram = &done.tally.read.histogram;
-        assert_eq!(histogram.count(), done.tally.read.operations + 4);
-        assert!(histogram.max_ns().unwrap() >= 5 * SECOND, "{histogram:?}");
-        assert_eq!(measured_ns(&done), done.ended_ns - MILLISECOND);
-        // The rest is no whole second.
-        assert_eq!(stalled(&done)[..2], [3, 4]);
-        let reads = done.seconds.iter().map(|(.., tally)| tally.read_operations);
-        assert_eq!(reads.sum::<u64>(), done.tally.read.operations);
-    }
-}
-
-#[test]
-fn what_ends_in_the_second_of_an_interruption_is_measured_until_then_only() {
-    let plan = plan("rw = 'randread'\nqueue_depth = 4\nduration = '60s'\nramp = '0s'");
-    let stall = Stall { from_ns: 3400 * MILLISECOND, length_ns: 80 * MILLISECOND };
-    let script = MemoryScript { latency_ns: MILLISECOND, stalls: vec![stall], ..MemoryScript::default() };
-    let done = run_with(&plan, script, None, Some((3450 * MILLISECOND, true, 3450 * MILLISECOND)));
-    assert_eq!(done.ended_ns, 3450 * MILLISECOND);
-    assert_eq!((done.tally.read.outside_operations, measured_ns(&done)), (4, 3449 * MILLISECOND));
-}
-
-#[test]
-fn a_final_sync_counts_although_the_end_came_before_its_time() {
-    let stall = Stall { from_ns: 3 * SECOND, length_ns: 5 * SECOND };
-    let text = "rw = 'randwrite'\nqueue_depth = 4\nramp = '0s'\nend_fsync = true";
-    // Another of its phase ends it: seen by the worker, by others in the middle of a second, and while it waits.
-    let by_time = plan(&format!("{text}\nduration = '60s'"));
-    let over = |at_ns, seen_ns, oversleeps| run_with(&by_time, hanging(3), oversleeps, Some((at_ns, false, seen_ns)));
-    let [seen_by_itself, by_others] = [u64::MAX, 2500 * MILLISECOND].map(|seen| over(2500 * MILLISECOND, seen, None));
-    let waiting = over(5500 * MILLISECOND, 5500 * MILLISECOND, Some(stall));
-    // Its amount is done, and somebody interrupts the sync.
-    let by_amount = plan(&format!("{text}\noperations = 11996"));
-    let interrupted = run_with(&by_amount, hanging(3), None, Some((5500 * MILLISECOND, true, 5500 * MILLISECOND)));
-    for (done, syncs_at_ns) in [(seen_by_itself, 2500), (by_others, 2500), (waiting, 8000), (interrupted, 8000)]
-        .map(|(done, at)| (done, at * MILLISECOND))
-    {
-        assert_eq!((done.tally.sync.operations, done.tally.sync.outside_operations), (1, 0), "{syncs_at_ns}");
-        assert!(done.tally.last_completion_ns.abs_diff(syncs_at_ns) < 200 * MILLISECOND, "{:?}", done.tally.sync);
-        assert_eq!(measured_ns(&done), done.tally.last_completion_ns - MILLISECOND);
-        let writes = done.seconds.iter().map(|(.., tally)| tally.write_operations);
-        assert_eq!(writes.sum::<u64>(), done.tally.write.operations);
-        assert_eq!(done.tally.write.outside_operations, 0);
-    }
-}
-
-#[test]
 fn hours_that_an_operation_hangs_are_handed_in_at_once() {
     let stall = Stall { from_ns: 3 * SECOND, length_ns: 7200 * SECOND };
     let script = MemoryScript { latency_ns: MILLISECOND, stalls: vec![stall], ..MemoryScript::default() };
     let plan = plan("rw = 'randread'\nqueue_depth = 4\nduration = '7210s'\nramp = '0s'");
-    let done = run_with(&plan, script, Some(stall), None);
+    let done = run_with(&plan, script, Some(stall), &[]);
     assert!(done.seconds.len() < 20, "{}", done.seconds.len());
     assert!(stalled(&done).into_iter().eq(3..7203));
     assert_eq!(measured_ns(&done), 7210 * SECOND);
@@ -453,26 +409,6 @@ fn operations_that_are_due_but_never_issued_are_counted() {
     // What was due in the window has a latency: the last that was issued, although it completed after the window, and
     // what was not issued.
     assert_eq!(done.tally.read.histogram.count(), 2000);
-}
-
-#[test]
-fn what_was_due_until_an_end_before_its_time_is_counted() {
-    // Of all that the ramp leaves behind nothing of the measured time is ever issued.
-    let rest = [("duration = '60s'", true, u64::MAX), ("io_size = '100G'", false, u64::MAX)];
-    // These waited in an operation while another saw the end, one until its own end: nothing was due any more.
-    let blocked = ["duration = '60s'", "duration = '4900ms'"].map(|text| (text, true, 4 * SECOND + MILLISECOND));
-    for (text, stops, seen_ns) in rest.into_iter().chain(blocked) {
-        let plan = plan(&format!("rw = 'randread'\nrate = 500000\n{text}\nramp = '1s'"));
-        let script = MemoryScript { latency_ns: 10 * MILLISECOND, ..MemoryScript::default() };
-        let done = run_with(&plan, script, None, Some((6 * SECOND, stops, seen_ns)));
-        let OpenLoopResult { intended, never_issued, .. } = done.tally.open_loop;
-        assert_eq!((intended, done.tally.read.histogram.count()), (never_issued, never_issued));
-        let due_ns = done.ended_ns - SECOND - MILLISECOND;
-        assert!((due_ns / 2000).abs_diff(intended) <= 1, "{intended} in {due_ns}");
-        assert!(done.ended_ns.abs_diff(seen_ns.min(6 * SECOND)) < 20 * MILLISECOND, "{}", done.ended_ns);
-        let median = quantile(&done.tally.read.histogram, 0.5);
-        assert!(median.abs_diff(due_ns / 2) < 50 * MILLISECOND, "{median}");
-    }
 }
 
 #[test]

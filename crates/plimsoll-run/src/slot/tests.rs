@@ -177,7 +177,7 @@ struct Gathered {
     timing: Timing,
     intervals: Vec<Interval>,
     /// Of the next second that is handed in.
-    stalled_before: usize,
+    alike_before: usize,
 }
 
 impl Gathered {
@@ -193,7 +193,7 @@ impl Gathered {
             upcoming: timing.first_second(),
             kept: Some(KeptSeconds::default()),
         };
-        Self { gathering, timing, intervals: Vec::new(), stalled_before: 0 }
+        Self { gathering, timing, intervals: Vec::new(), alike_before: 0 }
     }
 
     /// A worker hands in its n-th second, in which so many reads completed.
@@ -210,7 +210,7 @@ impl Gathered {
         tally.add(OperationKind::Read, 4096, MILLISECOND, reads, 0);
         tally.stalled = reads == 0;
         tally.is_last = is_last;
-        tally.stalled_before = mem::take(&mut self.stalled_before);
+        tally.alike_before = mem::take(&mut self.alike_before);
         self.gathering.take(worker, second, &tally);
         let complete = self.gathering.progress.iter().copied().min().unwrap();
         self.gathering.hand_on(complete, &mut |interval| self.intervals.push(interval));
@@ -283,26 +283,24 @@ fn a_second_is_stalled_when_no_worker_had_anything_and_one_waited() {
 #[test]
 fn seconds_in_which_a_worker_waited_come_with_the_one_after_them() {
     let mut gathered = Gathered::new();
-    gathered.hand_in(0, 0, 1);
-    gathered.hand_in(0, 1, 1);
     gathered.hand_in(1, 0, 1);
-    (2..4).for_each(|index| gathered.hand_in(0, index, u64::from(index == 2)));
-    assert_eq!(gathered.seen().len(), 1, "the others wait for the second worker");
-    gathered.stalled_before = 3;
-    gathered.hand_in(1, 4, 1);
-    assert_eq!(gathered.seen(), [(0, 500, 2), (500, 1000, 1), (1500, 1000, 1), (2500, 1000, 0)]);
-    let stalled = gathered.intervals.iter().map(|interval| interval.stalled).collect::<Vec<_>>();
-    assert_eq!(stalled, [false, false, false, true]);
+    gathered.hand_in_and(true, 0, 0, 1);
+    assert_eq!(gathered.seen(), [(0, 500, 2)]);
+    gathered.alike_before = 2;
+    gathered.hand_in(1, 3, 0);
+    assert_eq!(gathered.seen()[1..], [(500, 1000, 0), (1500, 1000, 0), (2500, 1000, 0)]);
+    assert!(gathered.intervals[1..].iter().all(|interval| interval.stalled));
 }
 
 #[test]
 fn a_second_in_which_no_time_passed_is_none() {
     let mut gathered = Gathered::new();
     let first = gathered.timing.first_second();
-    let nothing = Second { until_ns: first.from_ns, ..first };
-    gathered.gathering.take(0, nothing, &IntervalTally { is_last: true, ..IntervalTally::new() });
-    gathered.hand_in_and(true, 1, 0, 0);
-    assert_eq!(gathered.seen(), [(0, 500, 0)]);
+    for worker in 0..2 {
+        let nothing = IntervalTally { is_last: true, ..IntervalTally::new() };
+        gathered.gathering.take(worker, Second { until_ns: first.from_ns, ..first }, &nothing);
+    }
+    gathered.gathering.hand_on(usize::MAX, &mut |interval| panic!("{interval:?}"));
 }
 
 #[test]
